@@ -1,0 +1,368 @@
+package dev.minifloat.spi;
+
+import dev.minifloat.Activation;
+import dev.minifloat.DType;
+import dev.minifloat.Gemm;
+import dev.minifloat.HostTensor;
+import dev.minifloat.Op;
+import dev.minifloat.Operations;
+import dev.minifloat.Overflow;
+import dev.minifloat.Pooling;
+import dev.minifloat.QuantSpec;
+import dev.minifloat.Rope;
+import dev.minifloat.Rounding;
+import dev.minifloat.Scaling;
+import dev.minifloat.Shape;
+import dev.minifloat.Softmax;
+import dev.minifloat.Tensor;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+
+/**
+ * The argument checks and the bookkeeping of every operation, once for all backends: a backend adds
+ * {@link Kernels}, an owner adds {@link #adopt}.
+ */
+abstract class CheckedOperations implements Operations {
+  /** Whose kernels and storage are used. */
+  abstract BackendBase base();
+
+  /** Makes the owner responsible for a result, or throws if the owner is closed. */
+  abstract TensorView adopt(TensorView result);
+
+  /** Throws if the owner is closed, before any work is done. */
+  abstract void requireOpen();
+
+  private Kernels kernels() {
+    return base().kernels();
+  }
+
+  @Override
+  public final Tensor upload(HostTensor host) {
+    Objects.requireNonNull(host, "host");
+    Checks checks = checks(Op.UPLOAD).supported(host.dtype(), host.scaling());
+    return checks.fill(
+        host.dtype(), host.shape(), host.scaling(), out -> base().copyIn(host, out.storage()));
+  }
+
+  @Override
+  public final HostTensor download(Tensor x, Arena arena) {
+    Objects.requireNonNull(arena, "arena");
+    Checks checks = checks(Op.DOWNLOAD);
+    TensorView view = checks.operand("x", x);
+    requireUncut(view);
+    if (view.isWhole()) {
+      return checks.run(
+          () -> {
+            HostTensor host = base().download(view.storage(), arena);
+            return view.isUnscaled()
+                ? HostTensor.wrap(host.dtype(), view.shape(), host.data())
+                : host;
+          });
+    }
+    try (Tensor whole = base().copy(x)) {
+      return download(whole, arena);
+    }
+  }
+
+  private static void requireUncut(TensorView x) {
+    if (!x.isUnscaled() && !(x.isWhole() && x.shape().equals(x.storage().shape()))) {
+      throw new IllegalArgumentException(
+          ("x: a view %s of the scaled tensor %s %s has no scales of its own;"
+                  + " dequantize the view instead")
+              .formatted(x.shape(), x.dtype(), x.storage().shape()));
+    }
+  }
+
+  @Override
+  public final Tensor copy(Tensor x) {
+    Checks checks = checks(Op.COPY);
+    TensorView view = checks.operand("x", x);
+    requireUncut(view);
+    return checks.fill(
+        view.dtype(), view.shape(), view.scaling(), out -> kernels().copy(view, out));
+  }
+
+  @Override
+  public final Tensor convert(Tensor x, DType to, Rounding rounding, Overflow overflow) {
+    Objects.requireNonNull(to, "to");
+    Objects.requireNonNull(rounding, "rounding");
+    Objects.requireNonNull(overflow, "overflow");
+    Checks checks = checks(Op.CONVERT).supported(to, Scaling.none());
+    TensorView view = checks.operand("x", x);
+    return checks.fill(
+        to,
+        view.shape(),
+        Scaling.none(),
+        out -> {
+          if (view.dtype() == to) {
+            kernels().copy(view, out);
+          } else {
+            kernels().convert(view, out, rounding, overflow);
+          }
+        });
+  }
+
+  @Override
+  public final Tensor quantize(Tensor x, QuantSpec spec) {
+    Objects.requireNonNull(spec, "spec");
+    Checks checks = checks(Op.QUANTIZE).supported(spec.dtype(), spec.scaling());
+    TensorView view = checks.floats("x", x);
+    if (spec.scaling() instanceof Scaling.None) {
+      return convert(x, spec.dtype(), spec.rounding(), spec.overflow());
+    }
+    return checks.fill(
+        spec.dtype(), view.shape(), spec.scaling(), out -> kernels().quantize(view, out, spec));
+  }
+
+  @Override
+  public final Tensor dequantize(Tensor x, DType to) {
+    Checks checks = checks(Op.DEQUANTIZE);
+    TensorView view = checks.operand("x", x);
+    Checks.requireFloatType("to", to);
+    return checks.fill(to, view.shape(), Scaling.none(), out -> kernels().dequantize(view, out));
+  }
+
+  @Override
+  public final float dot(Tensor a, Tensor b) {
+    Checks checks = checks(Op.DOT);
+    TensorView left = checks.operand("a", a);
+    TensorView right = checks.operand("b", b);
+    Checks.requireRank("a", left, 1);
+    Checks.requireShape("b", right, left.shape());
+    return checks.run(() -> kernels().dot(left, right));
+  }
+
+  @Override
+  public final float amax(Tensor x) {
+    Checks checks = checks(Op.AMAX);
+    TensorView view = checks.operand("x", x);
+    return checks.run(() -> kernels().amax(view));
+  }
+
+  @Override
+  public final Tensor gemv(Tensor a, Tensor x) {
+    Checks checks = checks(Op.GEMV);
+    TensorView matrix = checks.operand("a", a);
+    TensorView vector = checks.operand("x", x);
+    Checks.requireRank("a", matrix, 2);
+    Checks.requireShape("x", vector, Shape.of(matrix.shape().columns()));
+    return checks.fill(
+        DType.F32,
+        Shape.of(matrix.shape().rows()),
+        Scaling.none(),
+        out -> kernels().gemv(matrix, vector, out));
+  }
+
+  @Override
+  public final Tensor gemm(Gemm gemm) {
+    Objects.requireNonNull(gemm, "gemm");
+    Checks checks = checks(Op.GEMM);
+    QuantSpec output = gemm.output();
+    checks.supported(output.dtype(), output.scaling());
+    TensorView a = checks.operand("a", gemm.a());
+    TensorView b = checks.operand("b", gemm.b());
+    Checks.requireRankAtLeast("a", a, 2);
+    Checks.requireRankAtLeast("b", b, 2);
+    if (a.shape().columns() != b.shape().rows()) {
+      throw new IllegalArgumentException(
+          "b: a product of %s and %s: K is %d in a and %d in b"
+              .formatted(a.shape(), b.shape(), a.shape().columns(), b.shape().rows()));
+    }
+    long[] batch = Checks.batchDims(a.shape(), b.shape());
+    Shape shape = Checks.matrices(batch, a.shape().rows(), b.shape().columns());
+    TensorView c = null;
+    if (gemm.c() != null) {
+      c = checks.floats("c", gemm.c());
+      Checks.requireShape("c", c, shape);
+    } else if (gemm.beta() != 0) {
+      throw new IllegalArgumentException("c: beta is " + gemm.beta() + " and there is no C");
+    }
+    TensorView bias = null;
+    if (gemm.bias() != null) {
+      bias = checks.floats("bias", gemm.bias());
+      Checks.requireShape("bias", bias, Shape.of(shape.columns()));
+    }
+    TensorView amax = null;
+    if (gemm.amax() != null) {
+      amax = checks.floats("amax", gemm.amax());
+      if (amax.dtype() != DType.F32 || !amax.isWhole() || amax.shape().elements() != 1) {
+        throw new IllegalArgumentException(
+            "amax: " + amax + " is not a whole F32 tensor of one element");
+      }
+    }
+    TensorView left = a.broadcast(batch);
+    TensorView right = b.broadcast(batch);
+    boolean direct = Checks.isFloatType(output.dtype()) && isDefaultRounding(output);
+    TensorView addend = c;
+    TensorView columns = bias;
+    TensorView largest = amax;
+    Consumer<TensorView> product =
+        out ->
+            kernels()
+                .gemm(
+                    new GemmCall(
+                        left,
+                        right,
+                        addend,
+                        columns,
+                        gemm.alpha(),
+                        gemm.beta(),
+                        gemm.activation(),
+                        out,
+                        largest));
+    if (direct) {
+      return checks.fill(output.dtype(), shape, Scaling.none(), product);
+    }
+    try (TensorView exact = checks.temporary(DType.F32, shape, product)) {
+      return quantize(exact, output);
+    }
+  }
+
+  private static boolean isDefaultRounding(QuantSpec spec) {
+    return spec.rounding() instanceof Rounding.Mode mode
+        && mode == Rounding.Mode.NEAREST_EVEN
+        && spec.overflow() == Overflow.defaultFor(spec.dtype());
+  }
+
+  @Override
+  public final List<Tensor> gemms(List<Gemm> gemms) {
+    Objects.requireNonNull(gemms, "gemms");
+    gemms.forEach(gemm -> Objects.requireNonNull(gemm, "gemms"));
+    List<Tensor> results = new ArrayList<>(gemms.size());
+    try {
+      gemms.forEach(gemm -> results.add(gemm(gemm)));
+    } catch (RuntimeException e) {
+      results.forEach(Tensor::close);
+      throw e;
+    }
+    return List.copyOf(results);
+  }
+
+  @Override
+  public final Tensor add(Tensor a, Tensor b) {
+    Checks checks = checks(Op.ADD);
+    TensorView left = checks.supportedFloats("a", a);
+    TensorView right = checks.floats("b", b);
+    Checks.requireType("b", right, left.dtype());
+    if (!right.shape().equals(left.shape())) {
+      Checks.requireShape("b", right, Shape.of(left.shape().columns()));
+    }
+    return checks.fillLike(left, out -> kernels().add(left, right, out));
+  }
+
+  @Override
+  public final Tensor activation(Tensor x, Activation activation) {
+    Objects.requireNonNull(activation, "activation");
+    Checks checks = checks(Op.ACTIVATION);
+    TensorView view = checks.supportedFloats("x", x);
+    return checks.fillLike(view, out -> kernels().activation(view, activation, out));
+  }
+
+  @Override
+  public final Tensor softmax(Softmax softmax) {
+    Objects.requireNonNull(softmax, "softmax");
+    Checks checks = checks(Op.SOFTMAX);
+    TensorView x = checks.supportedFloats("x", softmax.x());
+    TensorView lengths = null;
+    if (softmax.lengths() != null) {
+      Checks.requireRankAtLeast("x", x, 2);
+      lengths = checks.indices("lengths", softmax.lengths(), Shape.of(x.shape().dim(0)));
+      checks.requireRange("lengths", lengths, 0, x.shape().columns());
+    }
+    TensorView counted = lengths;
+    return checks.fillLike(
+        x, out -> kernels().softmax(x, softmax.scale(), counted, softmax.causal(), out));
+  }
+
+  @Override
+  public final Tensor layerNorm(Tensor x, Tensor gamma, Tensor beta, float epsilon) {
+    Checks checks = checks(Op.LAYER_NORM);
+    TensorView view = checks.supportedFloats("x", x);
+    TensorView scale = checks.rowOf("gamma", gamma, view);
+    TensorView shift = checks.rowOf("beta", beta, view);
+    Checks.requireEpsilon(epsilon);
+    return checks.fillLike(view, out -> kernels().layerNorm(view, scale, shift, epsilon, out));
+  }
+
+  @Override
+  public final Tensor rmsNorm(Tensor x, Tensor gamma, float epsilon) {
+    Checks checks = checks(Op.RMS_NORM);
+    TensorView view = checks.supportedFloats("x", x);
+    TensorView scale = checks.rowOf("gamma", gamma, view);
+    Checks.requireEpsilon(epsilon);
+    return checks.fillLike(view, out -> kernels().rmsNorm(view, scale, epsilon, out));
+  }
+
+  @Override
+  public final Tensor rope(Rope rope) {
+    Objects.requireNonNull(rope, "rope");
+    Checks checks = checks(Op.ROPE);
+    TensorView x = checks.supportedFloats("x", rope.x());
+    Checks.requireRankAtLeast("x", x, 2);
+    TensorView positions =
+        rope.positions() == null
+            ? null
+            : checks.indices("positions", rope.positions(), Shape.of(x.shape().rows()));
+    return checks.fillLike(
+        x, out -> kernels().rope(x, rope.dims(), rope.base(), rope.interleaved(), positions, out));
+  }
+
+  @Override
+  public final Tensor embedding(Tensor table, Tensor ids, DType to) {
+    Checks checks = checks(Op.EMBEDDING);
+    TensorView rows = checks.operand("table", table);
+    Checks.requireRank("table", rows, 2);
+    TensorView which = checks.indices("ids", ids);
+    Checks.requireFloatType("to", to);
+    checks.requireRange("ids", which, 0, rows.shape().rows() - 1);
+    long[] dims = ids.shape().dims();
+    long[] gathered = java.util.Arrays.copyOf(dims, dims.length + 1);
+    gathered[dims.length] = rows.shape().columns();
+    return checks.fill(
+        to, Shape.of(gathered), Scaling.none(), out -> kernels().embedding(rows, which, out));
+  }
+
+  @Override
+  public final Tensor pool(Tensor x, Pooling pooling, Tensor lengths) {
+    Objects.requireNonNull(pooling, "pooling");
+    Checks checks = checks(Op.POOL);
+    TensorView view = checks.supportedFloats("x", x);
+    Checks.requireRank("x", view, 3);
+    long batch = view.shape().dim(0);
+    if (view.shape().dim(1) == 0 && batch != 0) {
+      throw new IllegalArgumentException(
+          "x: sequences of shape " + view.shape() + " have no vector to pool");
+    }
+    TensorView counted = null;
+    if (lengths != null && pooling == Pooling.MEAN) {
+      counted = checks.indices("lengths", lengths, Shape.of(batch));
+      checks.requireRange("lengths", counted, 1, view.shape().dim(1));
+    }
+    TensorView read = counted;
+    return checks.fill(
+        view.dtype(),
+        Shape.of(batch, view.shape().dim(2)),
+        Scaling.none(),
+        out -> {
+          switch (pooling) {
+            case MEAN -> kernels().meanPool(view, read, out);
+            case FIRST -> kernels().copy(view.slice(1, 0, Math.min(1, view.shape().dim(1))), out);
+          }
+        });
+  }
+
+  @Override
+  public final Tensor l2Normalize(Tensor x) {
+    Checks checks = checks(Op.L2_NORMALIZE);
+    TensorView view = checks.supportedFloats("x", x);
+    return checks.fillLike(view, out -> kernels().l2Normalize(view, out));
+  }
+
+  private Checks checks(Op op) {
+    requireOpen();
+    return new Checks(this, op);
+  }
+}

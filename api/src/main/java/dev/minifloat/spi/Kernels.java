@@ -1,0 +1,75 @@
+package dev.minifloat.spi;
+
+import dev.minifloat.Activation;
+import dev.minifloat.Overflow;
+import dev.minifloat.QuantSpec;
+import dev.minifloat.Rounding;
+
+/**
+ * What a backend computes, behind the checks of {@link BackendBase}: shapes, types and support are
+ * right, every storage stays open during the call, and outputs ({@code out}) are whole tensors of
+ * their own, uninitialised. Extents may be 0. Unless said otherwise operands may be any view.
+ *
+ * <p>{@link dev.minifloat.Operations} says what each one means.
+ */
+public interface Kernels {
+  /** Copies a view: unscaled, or whole with the scales. */
+  void copy(TensorView x, TensorView out);
+
+  /** Rounds to {@code out}'s type, in one step; the types differ. */
+  void convert(TensorView x, TensorView out, Rounding rounding, Overflow overflow);
+
+  /** Quantizes floats to {@code out}, whose scaling is the spec's and not none. */
+  void quantize(TensorView x, TensorView out, QuantSpec spec);
+
+  /** Scale × element, rounded to {@code out}'s float type. */
+  void dequantize(TensorView x, TensorView out);
+
+  /** Dot product of two vectors. */
+  float dot(TensorView a, TensorView b);
+
+  /** Largest |x| by bits. */
+  float amax(TensorView x);
+
+  /** out[M] = a[M, K] · x[K]. */
+  void gemv(TensorView a, TensorView x, TensorView out);
+
+  /** See {@link GemmCall}. */
+  void gemm(GemmCall call);
+
+  /** Sum; b has a's shape or is [columns]. */
+  void add(TensorView a, TensorView b, TensorView out);
+
+  /** A function of each element. */
+  void activation(TensorView x, Activation activation, TensorView out);
+
+  /** Softmax; {@code lengths} is null or I32 [first extent of x]; values are checked already. */
+  void softmax(TensorView x, float scale, TensorView lengths, boolean causal, TensorView out);
+
+  /** Layer norm over the last dimension. */
+  void layerNorm(TensorView x, TensorView gamma, TensorView beta, float epsilon, TensorView out);
+
+  /** RMS norm over the last dimension. */
+  void rmsNorm(TensorView x, TensorView gamma, float epsilon, TensorView out);
+
+  /** Rotary embedding; {@code positions} is null or I32 [sequence]. */
+  void rope(
+      TensorView x,
+      int dims,
+      float base,
+      boolean interleaved,
+      TensorView positions,
+      TensorView out);
+
+  /** Gathers rows; the ids are checked already. */
+  void embedding(TensorView table, TensorView ids, TensorView out);
+
+  /** Mean over each sequence; {@code lengths} is null or I32 [batch], checked already. */
+  void meanPool(TensorView x, TensorView lengths, TensorView out);
+
+  /** x / max(‖x‖₂, 1e-12) over the last dimension. */
+  void l2Normalize(TensorView x, TensorView out);
+
+  /** The values of an I32 tensor, for the checks of ids and lengths; waits for them. */
+  int[] readInts(TensorView x);
+}
