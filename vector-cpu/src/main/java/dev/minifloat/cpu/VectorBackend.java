@@ -1,0 +1,113 @@
+package dev.minifloat.cpu;
+
+import dev.minifloat.BackendInfo;
+import dev.minifloat.DType;
+import dev.minifloat.HostTensor;
+import dev.minifloat.Scaling;
+import dev.minifloat.Shape;
+import dev.minifloat.cpu.internal.Memory;
+import dev.minifloat.cpu.internal.Species;
+import dev.minifloat.cpu.internal.VectorKernels;
+import dev.minifloat.cpu.internal.Workers;
+import dev.minifloat.spi.BackendBase;
+import dev.minifloat.spi.HostStorage;
+import dev.minifloat.spi.Kernels;
+import dev.minifloat.spi.Storage;
+import java.lang.foreign.Arena;
+
+/**
+ * The CPU through the Vector API: native, 64-byte-aligned memory, vectors of whatever width the
+ * machine prefers (128 to 512 bits), and threads of its own.
+ *
+ * <p>Work is cut by its size, never by the number of threads, so a result has the same bits for any
+ * number of threads. Conversions and quantization have the same bits as {@link
+ * dev.minifloat.codec.Codec}; the functions that compute in FP32 state their bounds.
+ *
+ * <p>Needs the module {@code jdk.incubator.vector}: with {@code --add-modules jdk.incubator.vector}
+ * on the class path; on the module path it comes with this module.
+ */
+public final class VectorBackend extends BackendBase {
+  /** Its name among the backends. */
+  public static final String NAME = "vector";
+
+  private final Workers workers;
+  private final Memory memory = new Memory();
+  private final Kernels kernels;
+
+  /** A backend with a thread for each available processor. */
+  public VectorBackend() {
+    this(Runtime.getRuntime().availableProcessors());
+  }
+
+  private VectorBackend(int threads) {
+    super(NAME);
+    workers = new Workers(threads);
+    kernels = new VectorKernels(workers, memory);
+  }
+
+  /**
+   * A backend with a given number of threads, the caller's included; they start when first needed.
+   *
+   * @throws IllegalArgumentException if it is not positive
+   */
+  public static VectorBackend threads(int threads) {
+    if (threads < 1) {
+      throw new IllegalArgumentException("threads: " + threads + " is not positive");
+    }
+    return new VectorBackend(threads);
+  }
+
+  /** Threads it computes with, the caller's included. */
+  public int threads() {
+    return workers.threads();
+  }
+
+  /** Width of its vectors in bits. */
+  public int vectorBits() {
+    return Species.BITS;
+  }
+
+  static String device() {
+    return System.getProperty("os.arch") + ", " + Species.BITS + "-bit vectors";
+  }
+
+  @Override
+  public BackendInfo info() {
+    return new BackendInfo(device(), vectorBits(), threads());
+  }
+
+  @Override
+  protected Kernels kernels() {
+    return kernels;
+  }
+
+  @Override
+  protected Storage allocate(DType dtype, Shape shape, Scaling scaling) {
+    return memory.allocate(dtype, shape, scaling);
+  }
+
+  @Override
+  protected void upload(HostTensor source, Storage target) {
+    HostStorage storage = (HostStorage) target;
+    storage.data().copyFrom(source.data());
+    storage.scales().copyFrom(source.scales());
+    storage.globalScale(source.globalScale());
+  }
+
+  @Override
+  protected HostTensor download(Storage source, Arena arena) {
+    HostStorage storage = (HostStorage) source;
+    HostTensor host =
+        HostTensor.allocate(
+            arena, source.dtype(), source.shape(), source.scaling(), storage.globalScale());
+    host.data().copyFrom(storage.data());
+    host.scales().copyFrom(storage.scales());
+    return host;
+  }
+
+  @Override
+  protected void shutDown() {
+    workers.close();
+    memory.close();
+  }
+}

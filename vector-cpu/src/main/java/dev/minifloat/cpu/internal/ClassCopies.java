@@ -1,0 +1,50 @@
+package dev.minifloat.cpu.internal;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.invoke.MethodHandles;
+
+/**
+ * Copies of a class, each with constants of its own, so that a kernel's variants come from one
+ * text.
+ *
+ * <p>A kernel that takes its format from a field or an argument does not do: the compiler sees one
+ * method, whose profile mixes all formats, inlines none of the format's steps and puts every vector
+ * on the heap. A hidden class (JEP 371) made from the same class file has methods, profiles and
+ * compiled code of its own, and its {@code static final} fields are constants to the compiler.
+ */
+final class ClassCopies {
+  private ClassCopies() {}
+
+  /**
+   * A new instance of a new copy of {@code template}, a class of this package with a constructor
+   * without arguments.
+   *
+   * @param data what {@link #data} gives to the copy's static initializer
+   */
+  static <T> T instantiate(Class<T> type, Class<? extends T> template, Object data) {
+    String file = template.getSimpleName() + ".class";
+    try (InputStream in = template.getResourceAsStream(file)) {
+      if (in == null) {
+        throw new IllegalStateException(file + " is missing beside the other classes");
+      }
+      MethodHandles.Lookup copy =
+          MethodHandles.lookup().defineHiddenClassWithClassData(in.readAllBytes(), data, true);
+      return type.cast(copy.lookupClass().getDeclaredConstructor().newInstance());
+    } catch (IOException e) {
+      throw new UncheckedIOException("can't read " + file, e);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException("can't make a copy of " + file, e);
+    }
+  }
+
+  /** The constants of the copy that asks. */
+  static <T> T data(MethodHandles.Lookup copy, Class<T> type) {
+    try {
+      return MethodHandles.classData(copy, "_", type);
+    } catch (IllegalAccessException e) {
+      throw new IllegalStateException("can't read the constants of " + copy, e);
+    }
+  }
+}

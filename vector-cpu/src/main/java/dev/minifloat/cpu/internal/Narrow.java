@@ -1,0 +1,47 @@
+package dev.minifloat.cpu.internal;
+
+import static dev.minifloat.cpu.internal.Species.BITS;
+import static dev.minifloat.cpu.internal.Species.BYTE;
+import static dev.minifloat.cpu.internal.Species.INT;
+import static dev.minifloat.cpu.internal.Species.LANES;
+import static dev.minifloat.cpu.internal.Species.LE;
+import static dev.minifloat.cpu.internal.Species.SHORT;
+
+import dev.minifloat.codec.PackedElements;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.ByteVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.ShortVector;
+import jdk.incubator.vector.VectorOperators;
+
+/** Stores of 32-bit lanes as the shorts or bytes in their low bits. */
+final class Narrow {
+  private Narrow() {}
+
+  /** Writes a short ({@code wide}) or a byte of each lane; nothing beyond them. */
+  static void store(IntVector lanes, MemorySegment dst, long at, boolean wide) {
+    if (wide) {
+      ((ShortVector) lanes.convertShape(VectorOperators.I2S, SHORT, 0))
+          .intoMemorySegment(dst, at, LE);
+      return;
+    }
+    ByteVector bytes = (ByteVector) lanes.convertShape(VectorOperators.I2B, BYTE, 0);
+    if (BITS == 128) {
+      // Four bytes: half of the smallest shape.
+      dst.set(PackedElements.INT, at, bytes.reinterpretAsInts().lane(0));
+    } else {
+      bytes.intoMemorySegment(dst, at, LE);
+    }
+  }
+
+  /** Stores as many of {@code n} ints at the start of {@code src} as fill vectors. */
+  static int run(MemorySegment src, int n, MemorySegment dst, long to, boolean wide) {
+    int width = wide ? 2 : 1;
+    int i = 0;
+    for (; i <= n - LANES; i += LANES) {
+      IntVector lanes = IntVector.fromMemorySegment(INT, src, 4L * i, LE);
+      store(lanes, dst, to + (long) width * i, wide);
+    }
+    return i;
+  }
+}

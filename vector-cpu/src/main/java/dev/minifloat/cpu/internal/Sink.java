@@ -1,0 +1,45 @@
+package dev.minifloat.cpu.internal;
+
+import dev.minifloat.DType;
+import dev.minifloat.Overflow;
+import dev.minifloat.Rounding;
+import dev.minifloat.spi.TensorView;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Where kernels leave F32 results of an output of type F32, F16 or BF16: in the output itself if
+ * that is F32, else in a buffer of the caller's, from which {@link #flush} rounds them once.
+ */
+final class Sink {
+  private final MemorySegment data;
+  private final DType dtype;
+
+  Sink(TensorView out) {
+    this.data = Views.storage(out).data();
+    this.dtype = out.dtype();
+  }
+
+  /** The segment to write to. */
+  MemorySegment segment(MemorySegment buffer) {
+    return dtype == DType.F32 ? data : buffer;
+  }
+
+  /** The byte offset there for elements {@code flat …}; {@code at} if that is the buffer. */
+  long offset(long flat, long at) {
+    return dtype == DType.F32 ? 4 * flat : at;
+  }
+
+  /** As {@link #flush}, of results of arithmetic, whose NaNs become the canonical one. */
+  void flushResults(long flat, int count, MemorySegment buffer, long at) {
+    Nans.canonical(segment(buffer), offset(flat, at), count);
+    flush(flat, count, buffer, at);
+  }
+
+  /** Rounds {@code count} values in the buffer to elements {@code flat …}, unless written. */
+  void flush(long flat, int count, MemorySegment buffer, long at) {
+    if (dtype != DType.F32) {
+      Overflow overflow = Overflow.defaultFor(dtype);
+      Encoders.encode(buffer, at, count, dtype, data, flat, Rounding.NEAREST_EVEN, overflow);
+    }
+  }
+}

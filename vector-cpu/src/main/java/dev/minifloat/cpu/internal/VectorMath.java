@@ -1,0 +1,176 @@
+package dev.minifloat.cpu.internal;
+
+import static dev.minifloat.cpu.internal.Species.FLOAT;
+import static dev.minifloat.cpu.internal.Species.LANES;
+
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorShuffle;
+
+/**
+ * Functions of F32 lanes, of additions, multiplications and one division: the same bits on every
+ * machine and at every width.
+ */
+final class VectorMath {
+  private static final float LOG2_E = 0x1.715476p0f;
+
+  /** ln 2 in two parts; the upper one has 15 bits, so that its product with any n is exact. */
+  private static final float LN2_HIGH = 0x1.62e4p-1f;
+
+  private static final float LN2_LOW = 0x1.7f7d1cp-20f;
+
+  /** 1.5 · 2^23: adding and taking it away again rounds to an integer. */
+  private static final float ALIGNER = 0x1.8p23f;
+
+  private static final float SMALLEST = -105;
+  private static final float LARGEST = 90;
+
+  private static final float ROOT_2_OVER_PI = 0x1.988454p-1f;
+  private static final float GELU_CUBIC = 0.044715f;
+
+  /** Below these the results are −0 for every argument. */
+  private static final float GELU_END = -16;
+
+  private static final float SILU_END = -120;
+
+  /** From here on 1 − Φ is less than 2^-26. */
+  private static final float NORMAL_END = 5.6f;
+
+  private static final VectorShuffle<Float> EIGHT_AWAY = away(8);
+  private static final VectorShuffle<Float> FOUR_AWAY = away(4);
+  private static final VectorShuffle<Float> TWO_AWAY = away(2);
+  private static final VectorShuffle<Float> ONE_AWAY = away(1);
+
+  private VectorMath() {}
+
+  /**
+   * e^x in three steps, each small enough to be inlined wherever it is called: the binade n, the
+   * polynomial of the remainder, the scaling by 2^n.
+   *
+   * <p>To 2 ulp; NaN gives NaN, −Inf +0, +Inf and whatever passes the largest number +Inf;
+   * subnormal results are rounded once more. With n the integer nearest to x / ln 2, e^x = 2^n ·
+   * e^r, |r| ≤ ½ ln 2; a polynomial of degree 6, 2^-29 off at most, gives e^r. 2^n is applied in
+   * two halves, each a normal number.
+   */
+  static FloatVector exp(FloatVector x) {
+    FloatVector held = held(x);
+    FloatVector n = binade(held);
+    return scaled(polynomial(remainder(held, n)), n);
+  }
+
+  private static FloatVector held(FloatVector x) {
+    return x.blend(SMALLEST, x.compare(VectorOperators.LT, SMALLEST))
+        .blend(LARGEST, x.compare(VectorOperators.GT, LARGEST));
+  }
+
+  private static FloatVector binade(FloatVector x) {
+    return x.mul(LOG2_E).add(ALIGNER).sub(ALIGNER);
+  }
+
+  private static FloatVector remainder(FloatVector x, FloatVector n) {
+    return n.lanewise(VectorOperators.FMA, -LN2_HIGH, x).add(n.mul(-LN2_LOW));
+  }
+
+  private static FloatVector polynomial(FloatVector r) {
+    return constant(0x1.6ab96cp-10f)
+        .fma(r, constant(0x1.126d1ap-7f))
+        .fma(r, constant(0x1.55589ap-5f))
+        .fma(r, constant(0x1.55540ap-3f))
+        .fma(r, constant(0x1.fffffap-2f))
+        .fma(r, constant(1))
+        .fma(r, constant(1));
+  }
+
+  private static FloatVector scaled(FloatVector p, FloatVector n) {
+    IntVector exponent = (IntVector) n.convert(VectorOperators.F2I, 0);
+    IntVector half = exponent.lanewise(VectorOperators.ASHR, 1);
+    return p.mul(powerOfTwo(half)).mul(powerOfTwo(exponent.sub(half)));
+  }
+
+  private static FloatVector constant(float value) {
+    return FloatVector.broadcast(FLOAT, value);
+  }
+
+  private static FloatVector powerOfTwo(IntVector exponent) {
+    return exponent.add(127).lanewise(VectorOperators.LSHL, 23).reinterpretAsFloats();
+  }
+
+  /** max(x, 0), with +0 for −0; NaN stays. */
+  static FloatVector relu(FloatVector x) {
+    return x.blend(0, x.compare(VectorOperators.LE, 0));
+  }
+
+  /**
+   * x · Φ(x), Φ the normal distribution, with an absolute error of at most 6 · 2^-24 · |x|; −0
+   * below −5.6, x above 5.6.
+   *
+   * <p>Φ(x) = ½ + x · P(x²) / Q(x²), both of degree 5, 10^-8 off at most. A form by e^(−x²/2) would
+   * keep the digits of the far tail, and is more than the compiler inlines.
+   */
+  static FloatVector geluErf(FloatVector x) {
+    FloatVector s = x.mul(x);
+    FloatVector p = constant(0x1.7c7422p-26f);
+    p = p.fma(s, constant(0x1.aa9486p-18f));
+    p = p.fma(s, constant(0x1.6c97a4p-13f));
+    p = p.fma(s, constant(0x1.347ecp-8f));
+    p = p.fma(s, constant(0x1.199cp-5f));
+    p = p.fma(s, constant(0x1.988450p-2f));
+    FloatVector q = constant(0x1.3ccf9ap-20f);
+    q = q.fma(s, constant(0x1.3b0042p-14f));
+    q = q.fma(s, constant(0x1.f579f6p-10f));
+    q = q.fma(s, constant(0x1.da279ep-6f));
+    q = q.fma(s, constant(0x1.02e6e6p-2f));
+    q = q.fma(s, constant(1));
+    FloatVector y = x.mul(p.div(q).fma(x, constant(0.5f)));
+    return y.blend(-0f, x.compare(VectorOperators.LT, -NORMAL_END))
+        .blend(x, x.compare(VectorOperators.GT, NORMAL_END));
+  }
+
+  /** x / (1 + e^(−2u)), u = √(2/π) (x + 0.044715 x³), to 4 ulp of |x|; −Inf gives −0. */
+  static FloatVector geluTanh(FloatVector x) {
+    FloatVector held = x.blend(GELU_END, x.compare(VectorOperators.LT, GELU_END));
+    FloatVector y = held.abs();
+    // Past 32 the result is x; x³ must not overflow before its sign counts.
+    FloatVector bound = y.blend(32, y.compare(VectorOperators.GT, 32));
+    FloatVector cubic =
+        bound
+            .mul(bound)
+            .fma(constant(2 * ROOT_2_OVER_PI * GELU_CUBIC), constant(2 * ROOT_2_OVER_PI));
+    return logistic(held, cubic.mul(bound));
+  }
+
+  /** x / (1 + e^−x), to 3 ulp; −Inf gives −0. */
+  static FloatVector silu(FloatVector x) {
+    FloatVector held = x.blend(SILU_END, x.compare(VectorOperators.LT, SILU_END));
+    return logistic(held, held.abs());
+  }
+
+  /** x · 1 / (1 + e^−v) for x ≥ 0, x · e^−v / (1 + e^−v) below; v is not negative. */
+  private static FloatVector logistic(FloatVector x, FloatVector v) {
+    FloatVector e = exp(v.neg());
+    FloatVector upper = x.div(e.add(1));
+    return upper.blend(upper.mul(e), x.compare(VectorOperators.LT, 0));
+  }
+
+  /**
+   * The sum of all lanes, always in the same order, by halves: {@code reduceLanes} promises none,
+   * and compiled code adds in another order than interpreted.
+   */
+  static float sum(FloatVector v) {
+    FloatVector sum = v;
+    if (LANES >= 16) {
+      sum = sum.add(sum.rearrange(EIGHT_AWAY));
+    }
+    if (LANES >= 8) {
+      sum = sum.add(sum.rearrange(FOUR_AWAY));
+    }
+    sum = sum.add(sum.rearrange(TWO_AWAY));
+    sum = sum.add(sum.rearrange(ONE_AWAY));
+    return sum.lane(0);
+  }
+
+  private static VectorShuffle<Float> away(int distance) {
+    return VectorShuffle.fromOp(FLOAT, lane -> (lane ^ distance) & (LANES - 1));
+  }
+}
