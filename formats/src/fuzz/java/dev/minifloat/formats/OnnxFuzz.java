@@ -1,0 +1,14 @@
+package dev.minifloat.formats;
+
+import com.code_intelligence.jazzer.junit.FuzzTest;
+
+/** Fuzzes the reader of ONNX models. */
+class OnnxFuzz {
+  /** Parser buffers and small objects, and what the fuzzer's instrumentation adds. */
+  private static final long SLACK = 1 << 20;
+
+  @FuzzTest
+  void fuzz(byte[] input) {
+    FuzzTargets.withinMemory(FuzzTargets::onnx, input, SLACK);
+  }
+}
