@@ -1,0 +1,203 @@
+package dev.minifloat.encoder;
+
+import dev.minifloat.Activation;
+import dev.minifloat.DType;
+import dev.minifloat.Gemm;
+import dev.minifloat.HostTensor;
+import dev.minifloat.QuantSpec;
+import dev.minifloat.Scope;
+import dev.minifloat.Softmax;
+import dev.minifloat.Tensor;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The forward pass: uploads and quantizes the weights once, then computes with any number of
+ * threads. Shapes below: B texts, S tokens of the longest, H the width of a token's vector.
+ */
+final class BertModel {
+  /** A linear layer: the matrix [out, in] in the format of the weights, the bias [out] in F32. */
+  private record Linear(Tensor weight, Tensor bias) {}
+
+  /** A normalization: gain and shift [H], in F32. */
+  private record Norm(Tensor gain, Tensor shift) {}
+
+  /** The parts of a layer. */
+  private record Layer(
+      Linear query,
+      Linear key,
+      Linear value,
+      Linear attentionOutput,
+      Norm attentionNorm,
+      Linear up,
+      Linear down,
+      Norm outputNorm) {}
+
+  private final BertConfig config;
+  private final EncoderOptions options;
+  private final Tensor words;
+  private final Tensor positions;
+  private final Tensor types;
+  private final Norm embeddingNorm;
+  private final List<Layer> layers = new ArrayList<>();
+  private long linearBytes;
+  private long tableBytes;
+  private long vectorBytes;
+
+  /**
+   * Uploads and quantizes the weights.
+   *
+   * @param owner owns them
+   */
+  BertModel(Scope owner, BertWeights weights, EncoderOptions options) {
+    this.config = weights.config();
+    this.options = options;
+    this.words = table(owner, weights, BertWeights.WORDS);
+    this.positions = table(owner, weights, BertWeights.POSITIONS);
+    this.types = table(owner, weights, BertWeights.TYPES);
+    this.embeddingNorm = norm(owner, weights, BertWeights.EMBEDDING_NORM);
+    for (int i = 0; i < config.layers(); i++) {
+      layers.add(
+          new Layer(
+              linear(owner, weights, BertWeights.layer(i, BertWeights.QUERY)),
+              linear(owner, weights, BertWeights.layer(i, BertWeights.KEY)),
+              linear(owner, weights, BertWeights.layer(i, BertWeights.VALUE)),
+              linear(owner, weights, BertWeights.layer(i, BertWeights.ATTENTION_OUTPUT)),
+              norm(owner, weights, BertWeights.layer(i, BertWeights.ATTENTION_NORM)),
+              linear(owner, weights, BertWeights.layer(i, BertWeights.UP)),
+              linear(owner, weights, BertWeights.layer(i, BertWeights.DOWN)),
+              norm(owner, weights, BertWeights.layer(i, BertWeights.OUTPUT_NORM))));
+    }
+  }
+
+  private Tensor table(Scope owner, BertWeights weights, String name) {
+    Tensor table = quantized(owner, weights, name, options.weights().tables());
+    tableBytes += table.byteSize();
+    return table;
+  }
+
+  private Linear linear(Scope owner, BertWeights weights, String part) {
+    Tensor weight = quantized(owner, weights, part + ".weight", options.weights().linear());
+    linearBytes += weight.byteSize();
+    return new Linear(weight, vector(owner, weights, part + ".bias"));
+  }
+
+  private Norm norm(Scope owner, BertWeights weights, String part) {
+    return new Norm(
+        vector(owner, weights, part + ".weight"), vector(owner, weights, part + ".bias"));
+  }
+
+  private Tensor vector(Scope owner, BertWeights weights, String name) {
+    Tensor vector = quantized(owner, weights, name, WeightFormat.F32.linear());
+    vectorBytes += vector.byteSize();
+    return vector;
+  }
+
+  private static Tensor quantized(Scope owner, BertWeights weights, String name, QuantSpec format) {
+    try (Scope upload = owner.backend().scope()) {
+      return owner.quantize(weights.upload(upload, name), format);
+    }
+  }
+
+  /** Bytes of the weights. */
+  Footprint footprint() {
+    return new Footprint(linearBytes, tableBytes, vectorBytes);
+  }
+
+  /**
+   * The normalized embeddings of a batch.
+   *
+   * @param scope owns the result
+   * @return F32 [B, H]
+   */
+  Tensor embed(Scope scope, TokenBatch batch) {
+    int texts = batch.texts();
+    int tokens = batch.tokens();
+    Tensor lengths = scope.upload(HostTensor.of(batch.lengths(), texts));
+    Tensor x = embeddings(scope, batch);
+    for (Layer layer : layers) {
+      Tensor next = layer(scope, layer, x, texts, tokens, lengths);
+      x.close();
+      x = next;
+    }
+    Tensor vectors = x.reshape(texts, tokens, config.hidden());
+    Tensor pooled = scope.pool(vectors, options.pooling(), lengths);
+    return scope.l2Normalize(scope.dequantize(pooled));
+  }
+
+  /** The sum of the three tables' rows, normalized: [B·S, H]. The sums are taken in F32. */
+  private Tensor embeddings(Scope scope, TokenBatch batch) {
+    try (Scope temporary = scope.backend().scope()) {
+      Tensor word = gather(temporary, words, batch.ids());
+      Tensor type = gather(temporary, types, batch.typeIds());
+      Tensor position = gather(temporary, positions, batch.positions());
+      Tensor sum = temporary.add(temporary.add(word, type), position);
+      Tensor normalized = normalize(temporary, sum, embeddingNorm);
+      return scope.convert(normalized, options.activations());
+    }
+  }
+
+  private static Tensor gather(Scope scope, Tensor table, int[] rows) {
+    return scope.embedding(table, scope.upload(HostTensor.of(rows, rows.length)), DType.F32);
+  }
+
+  private Tensor normalize(Scope scope, Tensor x, Norm norm) {
+    return scope.layerNorm(x, norm.gain, norm.shift, config.epsilon());
+  }
+
+  /** One layer: [B·S, H] to [B·S, H]; only the result outlives the call. */
+  private Tensor layer(Scope scope, Layer layer, Tensor x, int texts, int tokens, Tensor lengths) {
+    try (Scope temporary = scope.backend().scope()) {
+      Tensor context = attention(temporary, layer, x, texts, tokens, lengths);
+      Tensor attended =
+          normalize(
+              temporary,
+              temporary.gemm(product(temporary, context, layer.attentionOutput).plus(1, x)),
+              layer.attentionNorm);
+      Tensor wide =
+          temporary.gemm(product(temporary, attended, layer.up).activation(Activation.GELU_ERF));
+      Tensor down = temporary.gemm(product(temporary, wide, layer.down).plus(1, attended));
+      return normalize(scope, down, layer.outputNorm);
+    }
+  }
+
+  /** What each token sees of its text: [B·S, H]. */
+  private Tensor attention(
+      Scope scope, Layer layer, Tensor x, int texts, int tokens, Tensor lengths) {
+    Tensor input = linearInput(scope, x);
+    Tensor query = heads(scope.gemm(of(input, layer.query)), texts, tokens);
+    Tensor key = heads(scope.gemm(of(input, layer.key)), texts, tokens);
+    Tensor value = heads(scope.gemm(of(input, layer.value)), texts, tokens);
+    Tensor context;
+    // The scores grow with the square of the length, so they go as early as can be.
+    try (Scope quadratic = scope.backend().scope()) {
+      Tensor scores = quadratic.gemm(Gemm.of(query, key.transposed()).output(x.dtype()));
+      Tensor attention =
+          quadratic.softmax(
+              Softmax.of(scores)
+                  .scale((float) (1 / Math.sqrt(config.headWidth())))
+                  .lengths(lengths));
+      context = scope.gemm(Gemm.of(attention, value).output(x.dtype()));
+    }
+    return scope.copy(context.transposed(1, 2)).reshape((long) texts * tokens, config.hidden());
+  }
+
+  /** [B·S, H] as [B, heads, S, H / heads]. */
+  private Tensor heads(Tensor x, int texts, int tokens) {
+    return x.reshape(texts, tokens, config.heads(), config.headWidth()).transposed(1, 2);
+  }
+
+  private Gemm product(Scope scope, Tensor x, Linear linear) {
+    return of(linearInput(scope, x), linear);
+  }
+
+  private Gemm of(Tensor input, Linear linear) {
+    return Gemm.of(input, linear.weight.transposed())
+        .bias(linear.bias)
+        .output(options.activations());
+  }
+
+  private Tensor linearInput(Scope scope, Tensor x) {
+    return options.linearInputs() == null ? x : scope.quantize(x, options.linearInputs());
+  }
+}
