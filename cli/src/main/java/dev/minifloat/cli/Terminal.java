@@ -1,0 +1,42 @@
+package dev.minifloat.cli;
+
+import java.io.Console;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Optional;
+
+/** Whether someone watches. */
+final class Terminal {
+  private static final int STANDARD_ERROR = 2;
+
+  private Terminal() {}
+
+  /**
+   * Whether standard error is a terminal. Asks POSIX's {@code isatty}; where that, or the
+   * permission to call it, is missing, the JDK's answer about standard input and output must do.
+   */
+  @SuppressWarnings("SystemConsoleNull") // from JDK 25 on it is null again where nobody watches
+  static boolean isStandardError() {
+    if (Terminal.class.getModule().isNativeAccessEnabled()) {
+      Linker linker = Linker.nativeLinker();
+      Optional<MemorySegment> isatty = linker.defaultLookup().find("isatty");
+      if (isatty.isPresent()) {
+        return call(linker, isatty.get());
+      }
+    }
+    Console console = System.console();
+    return console != null && console.isTerminal();
+  }
+
+  private static boolean call(Linker linker, MemorySegment isatty) {
+    FunctionDescriptor signature =
+        FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT);
+    try {
+      return (int) linker.downcallHandle(isatty, signature).invokeExact(STANDARD_ERROR) == 1;
+    } catch (Throwable e) {
+      throw new IllegalStateException("Calling isatty: " + e, e);
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/** Streams the tensors of a file through a backend, in pieces that fit in a cache. */
+package dev.minifloat.cli.convert;

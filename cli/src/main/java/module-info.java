@@ -1,0 +1,18 @@
+/** The {@code minifloat} command. */
+module dev.minifloat.cli {
+  requires dev.minifloat;
+  requires dev.minifloat.contract;
+  requires dev.minifloat.encoder;
+  requires dev.minifloat.formats;
+  requires info.picocli;
+  requires java.desktop;
+  requires java.xml;
+  requires me.tongfei.progressbar;
+  requires org.apache.xmlgraphics.batik.svggen;
+  requires org.jfree.jfreechart;
+  requires tools.jackson.databind;
+
+  // picocli fills annotated fields.
+  opens dev.minifloat.cli to
+      info.picocli;
+}
