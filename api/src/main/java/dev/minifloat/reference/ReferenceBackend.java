@@ -62,21 +62,12 @@ public final class ReferenceBackend extends BackendBase {
 
   @Override
   protected void upload(HostTensor source, Storage target) {
-    HostStorage storage = (HostStorage) target;
-    storage.data().copyFrom(source.data());
-    storage.scales().copyFrom(source.scales());
-    storage.globalScale(source.globalScale());
+    ((HostStorage) target).copyFrom(source);
   }
 
   @Override
   protected HostTensor download(Storage source, Arena arena) {
-    HostStorage storage = (HostStorage) source;
-    HostTensor host =
-        HostTensor.allocate(
-            arena, source.dtype(), source.shape(), source.scaling(), storage.globalScale());
-    host.data().copyFrom(storage.data());
-    host.scales().copyFrom(storage.scales());
-    return host;
+    return ((HostStorage) source).copyTo(arena);
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.minifloat.DType;
 import dev.minifloat.HostTensor;
 import dev.minifloat.Scaling;
 import dev.minifloat.Shape;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /** A storage in host memory, for backends that compute there. */
@@ -58,6 +59,21 @@ public final class HostStorage extends Storage {
     return scaling() instanceof Scaling.NvFp4
         ? HostTensor.wrapNvfp4(shape(), data, scales, globalScale)
         : HostTensor.wrap(dtype(), shape(), scaling(), data, scales);
+  }
+
+  /** Copies elements and scales of a host tensor of the same layout into this. */
+  public void copyFrom(HostTensor source) {
+    data.copyFrom(source.data());
+    scales.copyFrom(source.scales());
+    globalScale = source.globalScale();
+  }
+
+  /** A copy of this in memory of {@code arena}. */
+  public HostTensor copyTo(Arena arena) {
+    HostTensor host = HostTensor.allocate(arena, dtype(), shape(), scaling(), globalScale);
+    host.data().copyFrom(data);
+    host.scales().copyFrom(scales);
+    return host;
   }
 
   @Override

@@ -65,13 +65,7 @@ public final class TinyBackend extends BackendBase {
 
   @Override
   protected HostTensor download(Storage source, Arena arena) {
-    HostStorage storage = (HostStorage) source;
-    HostTensor host =
-        HostTensor.allocate(
-            arena, source.dtype(), source.shape(), source.scaling(), storage.globalScale());
-    host.data().copyFrom(storage.data());
-    host.scales().copyFrom(storage.scales());
-    return host;
+    return ((HostStorage) source).copyTo(arena);
   }
 
   @Override
