@@ -95,10 +95,9 @@ final class ConvertCommand extends BaseCommand {
   @Option(
       names = "--mx-rule",
       paramLabel = "RULE",
-      defaultValue = "FLOOR",
       description =
           "How MX scales follow from a block's amax: ${COMPLETION-CANDIDATES} (default: FLOOR, as"
-              + " OCP MX 1.0).")
+              + " OCP MX 1.0). Only where the scaling is mx.")
   MxScaleRule mxRule;
 
   @Option(
@@ -189,6 +188,13 @@ final class ConvertCommand extends BaseCommand {
     }
     Scaling scaling = scaling(name, dtype, layout);
     QuantSpec scaled = parsed(chosen(), () -> QuantSpec.of(dtype).scaling(scaling));
+    if (mxRule == null) {
+      return scaled.rounding(rounding());
+    }
+    if (!scaling.equals(Scaling.mx())) {
+      throw usage(
+          "--mx-rule " + mxRule + ": " + chosen() + " is scaled by " + scaling + ", not mx");
+    }
     return scaled.rounding(rounding()).mxRule(mxRule);
   }
 

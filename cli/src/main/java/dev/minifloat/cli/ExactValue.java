@@ -26,7 +26,9 @@ record ExactValue(boolean negative, Kind kind, BigDecimal magnitude) {
   }
 
   private static final Pattern HEX =
-      Pattern.compile("0x([0-9a-f]*)(?:\\.([0-9a-f]*))?p([+-]?\\d{1,9})");
+      Pattern.compile("0x([0-9a-f]*)(?:\\.([0-9a-f]*))?p([+-]?[0-9]{1,9})");
+
+  private static final Pattern DECIMAL = Pattern.compile("[0-9.]+(?:e[+-]?[0-9]+)?");
 
   /** No format comes near; numbers beyond would only cost time. */
   private static final int LARGEST_EXPONENT = 10_000;
@@ -66,7 +68,8 @@ record ExactValue(boolean negative, Kind kind, BigDecimal magnitude) {
   }
 
   private static Optional<BigDecimal> ofDecimal(String unsigned) {
-    if (unsigned.isEmpty() || "+-".indexOf(unsigned.charAt(0)) >= 0) {
+    // BigDecimal takes another sign, and the digits of every script.
+    if (!DECIMAL.matcher(unsigned).matches()) {
       return Optional.empty();
     }
     try {

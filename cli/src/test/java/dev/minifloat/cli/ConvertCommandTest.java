@@ -438,6 +438,8 @@ class ConvertCommandTest {
         "--scaling=rows",
         "--dtype=f16 --layout=deepseek-fp8",
         "--dtype=mxfp8 --mx-rule=ROUND",
+        "--dtype=f8_e4m3 --mx-rule=CEIL",
+        "--dtype=nvfp4 --mx-rule=FLOOR",
       })
   void wrongOptionsAreWrongUsage(String options) throws IOException {
     TestFiles.safetensors(

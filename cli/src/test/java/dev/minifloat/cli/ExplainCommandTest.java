@@ -173,7 +173,21 @@ class ExplainCommandTest {
 
   @ParameterizedTest
   @ValueSource(
-      strings = {"", "abc", "1,5", "0x", "0x1FF", "--1", "1e99999", "0x1p99999", "0xG", "1e", "-"})
+      strings = {
+        "",
+        "abc",
+        "1,5",
+        "0x",
+        "0x1FF",
+        "--1",
+        "1e99999",
+        "0x1p99999",
+        "0xG",
+        "1e",
+        "-",
+        "１",
+        "0x1p１"
+      })
   void whatIsNoValueIsWrongUsage(String value) {
     Cli result = Cli.run("explain", "f8_e4m3", value);
 
