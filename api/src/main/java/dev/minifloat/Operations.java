@@ -75,6 +75,24 @@ public interface Operations {
   /** A [M, K] times x [K], any formats and scalings: F32 [M]. */
   Tensor gemv(Tensor a, Tensor x);
 
+  /**
+   * A copy of a right operand that further products read faster: weights, as a rule. The result has
+   * {@code b}'s shape, type, scaling and values, so it stands wherever {@code b} did: {@code
+   * gemm(Gemm.of(x, pack(w.transposed())))} is {@code gemm(Gemm.of(x, w.transposed()))}, with the
+   * same bits on the same backend. Every other operation takes it too, and views of it; only whole,
+   * as the B of a {@link Gemm}, it is faster.
+   *
+   * <p>It is owned, and closed, like any result, and independent of {@code b}. Of its memory {@link
+   * Tensor#byteSize} tells: the elements and scales of {@code b} and, if the backend packs at all,
+   * its own arrangement of them beside.
+   *
+   * @param b [K, N], any format and scaling that products take; if it is scaled, a whole tensor or
+   *     the transpose of one
+   * @throws IllegalArgumentException if {@code b} is no matrix, or a view that cuts the blocks of a
+   *     scaled tensor
+   */
+  Tensor pack(Tensor b);
+
   /** D of a {@link Gemm}. */
   Tensor gemm(Gemm gemm);
 

@@ -8,8 +8,8 @@ package dev.minifloat;
  * closing the source ends its views. A tensor is immutable but for {@link Gemm#amax}'s target.
  *
  * <p>Any thread may use it. Closing a tensor while another thread computes with it is safe: the
- * memory goes once that operation ends. Any operation on it after close, or on its views, is an
- * {@link IllegalStateException}.
+ * operation ends as if it had come first, and the memory goes then, or as if it had come second.
+ * Any operation on it after close, or on its views, is an {@link IllegalStateException}.
  */
 public interface Tensor extends AutoCloseable {
   /** Where it lives. */

@@ -16,6 +16,7 @@ import dev.minifloat.Shape;
 import dev.minifloat.Softmax;
 import dev.minifloat.Tensor;
 import java.lang.foreign.Arena;
+import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -52,7 +53,7 @@ abstract class CheckedOperations implements Operations {
     Objects.requireNonNull(arena, "arena");
     Checks checks = checks(Op.DOWNLOAD);
     TensorView view = checks.operand("x", x);
-    requireUncut(view);
+    requireUncut("x", view);
     if (view.isWhole()) {
       return checks.run(
           () -> {
@@ -67,12 +68,16 @@ abstract class CheckedOperations implements Operations {
     }
   }
 
-  private static void requireUncut(TensorView x) {
-    if (!x.isUnscaled() && !(x.isWhole() && x.shape().equals(x.storage().shape()))) {
+  private static boolean isUncut(TensorView x) {
+    return x.isWhole() && x.shape().equals(x.storage().shape());
+  }
+
+  private static void requireUncut(String name, TensorView x) {
+    if (!x.isUnscaled() && !isUncut(x)) {
       throw new IllegalArgumentException(
-          ("x: a view %s of the scaled tensor %s %s has no scales of its own;"
+          ("%s: a view %s of the scaled tensor %s %s has no scales of its own;"
                   + " dequantize the view instead")
-              .formatted(x.shape(), x.dtype(), x.storage().shape()));
+              .formatted(name, x.shape(), x.dtype(), x.storage().shape()));
     }
   }
 
@@ -80,7 +85,7 @@ abstract class CheckedOperations implements Operations {
   public final Tensor copy(Tensor x) {
     Checks checks = checks(Op.COPY);
     TensorView view = checks.operand("x", x);
-    requireUncut(view);
+    requireUncut("x", view);
     return checks.fill(
         view.dtype(), view.shape(), view.scaling(), out -> kernels().copy(view, out));
   }
@@ -125,14 +130,62 @@ abstract class CheckedOperations implements Operations {
     return checks.fill(to, view.shape(), Scaling.none(), out -> kernels().dequantize(view, out));
   }
 
+  /**
+   * Written out, since a product of two short vectors takes less time than {@link Checks} would:
+   * nothing is allocated, and where {@link Kernels#dotRunsUnheld} allows, nothing counted.
+   */
   @Override
   public final float dot(Tensor a, Tensor b) {
-    Checks checks = checks(Op.DOT);
-    TensorView left = checks.operand("a", a);
-    TensorView right = checks.operand("b", b);
+    requireOpen();
+    BackendBase base = base();
+    TensorView left = Checks.view("a", a, base);
+    Checks.requireSupport(base, Op.DOT, left.storage());
+    TensorView right = Checks.view("b", b, base);
+    Checks.requireSupport(base, Op.DOT, right.storage());
     Checks.requireRank("a", left, 1);
     Checks.requireShape("b", right, left.shape());
-    return checks.run(() -> kernels().dot(left, right));
+    return base.kernels().dotRunsUnheld() ? unheldDot(left, right) : heldDot(left, right);
+  }
+
+  /**
+   * A product that may find its operands' memory taken back and used again. What it read counts if
+   * both are still open behind it: a storage is closed before its memory is given back.
+   */
+  private float unheldDot(TensorView a, TensorView b) {
+    a.storage().requireOpen();
+    b.storage().requireOpen();
+    float sum;
+    try {
+      sum = kernels().dot(a, b);
+    } catch (IllegalStateException e) {
+      a.storage().requireOpen();
+      b.storage().requireOpen();
+      throw e;
+    }
+    // No read of an element may come after those of the states.
+    VarHandle.loadLoadFence();
+    a.storage().requireOpen();
+    b.storage().requireOpen();
+    return sum;
+  }
+
+  private float heldDot(TensorView a, TensorView b) {
+    base().enter();
+    try {
+      a.storage().acquire();
+      try {
+        b.storage().acquire();
+        try {
+          return kernels().dot(a, b);
+        } finally {
+          b.storage().release();
+        }
+      } finally {
+        a.storage().release();
+      }
+    } finally {
+      base().exit();
+    }
   }
 
   @Override
@@ -154,6 +207,27 @@ abstract class CheckedOperations implements Operations {
         Shape.of(matrix.shape().rows()),
         Scaling.none(),
         out -> kernels().gemv(matrix, vector, out));
+  }
+
+  @Override
+  public final Tensor pack(Tensor b) {
+    Checks checks = checks(Op.GEMM);
+    TensorView view = checks.operand("b", b);
+    Checks.requireRank("b", view, 2);
+    // Weights [N, K] keep their layout, so that blocks stay whole and products by rows stay fast.
+    boolean turned = !isUncut(view) && isUncut(view.transposed());
+    TensorView source = turned ? view.transposed() : view;
+    requireUncut("b", source);
+    TensorView out =
+        checks.run(
+            () ->
+                base()
+                    .filled(
+                        source.dtype(),
+                        source.shape(),
+                        source.scaling(),
+                        packed -> kernels().pack(source, packed, turned)));
+    return adopt(turned ? out.turned() : out);
   }
 
   @Override

@@ -29,14 +29,25 @@ final class Checks {
 
   /** Throws unless the backend supports the operation for a type and scaling. */
   Checks supported(DType dtype, Scaling scaling) {
-    BackendBase backend = owner.base();
+    requireSupport(owner.base(), op, dtype, scaling);
+    return this;
+  }
+
+  private static void requireSupport(BackendBase backend, Op op, DType dtype, Scaling scaling) {
     if (!backend.supports(op, dtype, scaling)) {
       throw new UnsupportedOpException(
           ("%s of %s with scaling %s is not supported by backend %s;"
                   + " its support table says what is, and dequantize makes a plain float tensor")
               .formatted(op, dtype, scaling, backend.name()));
     }
-    return this;
+  }
+
+  /** The same for the type and scaling of a storage, which remembers the answer. */
+  static void requireSupport(BackendBase backend, Op op, Storage storage) {
+    if (!storage.isKnownToSupport(op)) {
+      requireSupport(backend, op, storage.dtype(), storage.scaling());
+      storage.knownToSupport(op);
+    }
   }
 
   /** An operand of a supported type and scaling. */
@@ -88,13 +99,19 @@ final class Checks {
   }
 
   private TensorView own(String name, Tensor tensor) {
+    TensorView view = view(name, tensor, owner.base());
+    operands.add(view);
+    return view;
+  }
+
+  /** An operand's view, if it lives on the backend. */
+  static TensorView view(String name, Tensor tensor, BackendBase backend) {
     Objects.requireNonNull(tensor, name);
-    if (!(tensor instanceof TensorView view) || !view.backend().equals(owner.base())) {
+    if (!(tensor instanceof TensorView view) || !view.backend().equals(backend)) {
       throw new IllegalArgumentException(
           "%s: it lives on another backend (%s); download it there and upload it here"
               .formatted(name, tensor.backend().name()));
     }
-    operands.add(view);
     return view;
   }
 

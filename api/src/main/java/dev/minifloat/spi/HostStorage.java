@@ -6,13 +6,29 @@ import dev.minifloat.Scaling;
 import dev.minifloat.Shape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
-/** A storage in host memory, for backends that compute there. */
+/**
+ * A storage in host memory, for backends that compute there.
+ *
+ * <p>A backend may attach what it derives from the elements, in {@link Kernels#pack}; it goes with
+ * the storage.
+ */
 public final class HostStorage extends Storage {
+  /** What a backend keeps beside the elements of a storage. */
+  public interface Attachment {
+    /** Bytes of memory it holds. */
+    long byteSize();
+
+    /** Gives the memory back; called once, after the last use of the storage. */
+    void free();
+  }
+
   private final MemorySegment data;
   private final MemorySegment scales;
   private final Runnable free;
   private volatile float globalScale = 1;
+  private volatile Attachment attachment;
 
   /**
    * Takes over memory.
@@ -54,6 +70,24 @@ public final class HostStorage extends Storage {
     globalScale = scale;
   }
 
+  /** What {@link #attach} attached; null for nothing. */
+  public Attachment attachment() {
+    return attachment;
+  }
+
+  /**
+   * Keeps something until this storage is freed; for the kernel that fills this storage, once.
+   *
+   * @throws IllegalStateException if there is an attachment already
+   */
+  public void attach(Attachment derived) {
+    Objects.requireNonNull(derived, "derived");
+    if (attachment != null) {
+      throw new IllegalStateException(this + " has an attachment already");
+    }
+    attachment = derived;
+  }
+
   /** The same memory as a host tensor; valid while this storage is. */
   public HostTensor asHostTensor() {
     return scaling() instanceof Scaling.NvFp4
@@ -80,11 +114,15 @@ public final class HostStorage extends Storage {
   public long byteSize() {
     return data.byteSize()
         + scales.byteSize()
-        + (scaling() instanceof Scaling.NvFp4 ? Float.BYTES : 0);
+        + (scaling() instanceof Scaling.NvFp4 ? Float.BYTES : 0)
+        + (attachment == null ? 0 : attachment.byteSize());
   }
 
   @Override
   protected void free() {
+    if (attachment != null) {
+      attachment.free();
+    }
     free.run();
   }
 }

@@ -1,6 +1,7 @@
 package dev.minifloat.spi;
 
 import dev.minifloat.Activation;
+import dev.minifloat.Backend;
 import dev.minifloat.Overflow;
 import dev.minifloat.QuantSpec;
 import dev.minifloat.Rounding;
@@ -13,6 +14,19 @@ import dev.minifloat.Rounding;
  * <p>{@link dev.minifloat.Operations} says what each one means.
  */
 public interface Kernels {
+  /**
+   * The kernels behind a backend, for measuring and testing them without the checks and the
+   * allocation of a result: what this interface asks of its caller is then the caller's to see to.
+   *
+   * @throws IllegalArgumentException if the backend isn't built on {@link BackendBase}
+   */
+  static Kernels of(Backend backend) {
+    if (backend instanceof BackendBase base) {
+      return base.kernels();
+    }
+    throw new IllegalArgumentException("backend: " + backend + " is not built on BackendBase");
+  }
+
   /** Copies a view: unscaled, or whole with the scales. */
   void copy(TensorView x, TensorView out);
 
@@ -28,11 +42,34 @@ public interface Kernels {
   /** Dot product of two vectors. */
   float dot(TensorView a, TensorView b);
 
+  /**
+   * Whether {@link #dot} may be called with storages that are closed, freed and used again by other
+   * threads while it runs; the caller then discards the result. Yes, where reading such memory
+   * gives wrong numbers or an {@code IllegalStateException} and never a fault, spares each call the
+   * counting of its uses, which costs as much as a product of a thousand elements and, among
+   * threads that share an operand, more.
+   */
+  default boolean dotRunsUnheld() {
+    return false;
+  }
+
   /** Largest |x| by bits. */
   float amax(TensorView x);
 
   /** out[M] = a[M, K] · x[K]. */
   void gemv(TensorView a, TensorView x, TensorView out);
+
+  /**
+   * Copies a matrix that will be the right operand of many products, and may {@linkplain
+   * HostStorage#attach attach} what makes those faster. A backend that has no such thing copies.
+   *
+   * @param x unscaled, or whole
+   * @param out of x's shape, type and scaling
+   * @param transposed whether products will read {@code out} transposed, so [N, K], and not [K, N]
+   */
+  default void pack(TensorView x, TensorView out, boolean transposed) {
+    copy(x, out);
+  }
 
   /** See {@link GemmCall}. */
   void gemm(GemmCall call);

@@ -13,6 +13,8 @@ final class OwningScope extends CheckedOperations implements Scope {
   /** Latest first; null once closed. Guarded by this. */
   private Deque<TensorView> owned = new ArrayDeque<>();
 
+  private volatile boolean closed;
+
   OwningScope(BackendBase backend) {
     this.backend = backend;
   }
@@ -28,8 +30,8 @@ final class OwningScope extends CheckedOperations implements Scope {
   }
 
   @Override
-  synchronized void requireOpen() {
-    if (owned == null) {
+  void requireOpen() {
+    if (closed) {
       throw new IllegalStateException("the scope is closed");
     }
     backend.requireOpen();
@@ -64,6 +66,7 @@ final class OwningScope extends CheckedOperations implements Scope {
     synchronized (this) {
       closing = owned;
       owned = null;
+      closed = true;
     }
     if (closing != null) {
       closing.forEach(TensorView::close);

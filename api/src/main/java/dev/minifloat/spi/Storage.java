@@ -1,6 +1,7 @@
 package dev.minifloat.spi;
 
 import dev.minifloat.DType;
+import dev.minifloat.Op;
 import dev.minifloat.Scaling;
 import dev.minifloat.Shape;
 import dev.minifloat.codec.ScaleGrid;
@@ -23,6 +24,12 @@ public abstract class Storage implements AutoCloseable {
 
   /** Number of running uses, plus {@link #CLOSED} once closed. */
   private final AtomicInteger state = new AtomicInteger();
+
+  /**
+   * The operation that was last found to be supported for the type and scaling; null before.
+   * Threads may lose each other's, which are then found again.
+   */
+  private Op supported;
 
   /** A storage of the given layout. */
   protected Storage(DType dtype, Shape shape, Scaling scaling) {
@@ -64,6 +71,31 @@ public abstract class Storage implements AutoCloseable {
   }
 
   /**
+   * Throws if it is closed.
+   *
+   * @throws IllegalStateException if it is closed
+   */
+  final void requireOpen() {
+    if (isClosed()) {
+      throw closed();
+    }
+  }
+
+  private IllegalStateException closed() {
+    return new IllegalStateException(this + " is closed");
+  }
+
+  /** Whether {@link #knownToSupport} was told of this operation last. */
+  final boolean isKnownToSupport(Op op) {
+    return supported == op;
+  }
+
+  /** Remembers that the backend supports an operation for this type and scaling. */
+  final void knownToSupport(Op op) {
+    supported = op;
+  }
+
+  /**
    * Keeps the memory until {@link #release}.
    *
    * @throws IllegalStateException if it is closed
@@ -73,7 +105,7 @@ public abstract class Storage implements AutoCloseable {
     do {
       seen = state.get();
       if (seen >= CLOSED) {
-        throw new IllegalStateException(this + " is closed");
+        throw closed();
       }
     } while (!state.compareAndSet(seen, seen + 1));
   }

@@ -43,6 +43,19 @@ public final class TensorView implements Tensor {
     return new TensorView(backend, storage, storage.shape(), rowMajor(storage.shape()), 0, false);
   }
 
+  /**
+   * An owner that shows its storage transposed, in place of this one, the owner of a new matrix.
+   */
+  TensorView turned() {
+    return new TensorView(
+        backend,
+        storage,
+        Shape.of(shape.columns(), shape.rows()),
+        new long[] {strides[1], strides[0]},
+        offset,
+        false);
+  }
+
   private static long[] rowMajor(Shape shape) {
     long[] strides = new long[shape.rank()];
     long stride = 1;

@@ -45,6 +45,7 @@ public final class Contract {
     Fixture.addTo(to);
     DotChecks.addTo(to);
     GemmChecks.addTo(to);
+    PackChecks.addTo(to);
     FloatChecks.addTo(to);
     GatherChecks.addTo(to);
     NanChecks.addTo(to);

@@ -6,7 +6,7 @@ import dev.minifloat.HostTensor;
  * Row-wise operations in double, each with the bound of its evaluation in F32. u is 2^-24, n the
  * number of columns.
  */
-final class RowOracle {
+public final class RowOracle {
   private static final double U = ErrorBounds.U;
 
   private RowOracle() {}
@@ -19,7 +19,7 @@ final class RowOracle {
    * most n such terms adds γₙ; the quotient has the errors of both. Altogether u·(2·A + n + 16).
    * Results below the normal floats may be flushed: 2^-126.
    */
-  static void softmax(
+  public static void softmax(
       double[] x, int from, int seen, int columns, float scale, double[] exact, double[] error) {
     double max = Double.NEGATIVE_INFINITY;
     for (int i = from; i < from + seen; i++) {
@@ -49,7 +49,7 @@ final class RowOracle {
    * deviation · gamma + beta then has the relative errors of its factors and one u for each
    * operation.
    */
-  static void layerNorm(
+  public static void layerNorm(
       double[] x,
       int from,
       double[] gamma,
@@ -92,7 +92,7 @@ final class RowOracle {
    * RMS norm of one row: Σx² is off by γₙ₊₁ relatively (and by n·2^-149 where squares underflow),
    * its root by half of that, and root, quotients and products by 8·u.
    */
-  static void rmsNorm(
+  public static void rmsNorm(
       double[] x, int from, double[] gamma, float epsilon, double[] exact, double[] error) {
     int n = gamma.length;
     double squares = squares(x, from, n);

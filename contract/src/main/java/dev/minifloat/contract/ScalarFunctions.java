@@ -3,10 +3,11 @@ package dev.minifloat.contract;
 import dev.minifloat.Activation;
 
 /** The functions of single numbers, in double: 1e-12 relative or better, exact at the specials. */
-final class ScalarFunctions {
+public final class ScalarFunctions {
   private ScalarFunctions() {}
 
-  static double activation(Activation activation, double x) {
+  /** An activation of x. */
+  public static double activation(Activation activation, double x) {
     return switch (activation) {
       case NONE -> x;
       case RELU -> Math.max(x, 0);

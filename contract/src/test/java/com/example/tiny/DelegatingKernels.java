@@ -52,6 +52,11 @@ class DelegatingKernels implements Kernels {
   }
 
   @Override
+  public void pack(TensorView x, TensorView out, boolean transposed) {
+    sound.pack(x, out, transposed);
+  }
+
+  @Override
   public void gemm(GemmCall call) {
     sound.gemm(call);
   }
