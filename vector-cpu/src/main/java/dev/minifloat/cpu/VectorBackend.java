@@ -14,6 +14,10 @@ import dev.minifloat.spi.HostStorage;
 import dev.minifloat.spi.Kernels;
 import dev.minifloat.spi.Storage;
 import java.lang.foreign.Arena;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
 
 /**
  * The CPU through the Vector API: native, 64-byte-aligned memory, vectors of whatever width the
@@ -55,6 +59,38 @@ public final class VectorBackend extends BackendBase {
       throw new IllegalArgumentException("threads: " + threads + " is not positive");
     }
     return new VectorBackend(threads);
+  }
+
+  /**
+   * Compiles the kernels of some formats, of all if none is named, by running each on small
+   * operands until it makes no garbage, as only compiled code does. A program that calls this first
+   * does not find its own first calls slow.
+   *
+   * <p>Takes some seconds for a format, most of them the compiler's. It leaves nothing behind; any
+   * thread may call it, at any time and again.
+   *
+   * @param dtypes formats whose kernels will be used
+   */
+  public static void warmUp(DType... dtypes) {
+    KernelCheck.warmUp(formats(dtypes));
+  }
+
+  /**
+   * Compiles the kernels of some formats as {@link #warmUp} does, and says how that went; a kernel
+   * that the JVM compiled badly is logged at WARN with the flags that help.
+   *
+   * <p>It measures what the kernels allocate with the optional module {@code jdk.management};
+   * without it the only report says so.
+   *
+   * @param dtypes formats whose kernels are checked, all if none is named
+   * @return a report for each kernel
+   */
+  public static List<KernelReport> selfCheck(DType... dtypes) {
+    return KernelCheck.selfCheck(formats(dtypes));
+  }
+
+  private static Set<DType> formats(DType... dtypes) {
+    return dtypes.length == 0 ? EnumSet.allOf(DType.class) : EnumSet.copyOf(Arrays.asList(dtypes));
   }
 
   /** Threads it computes with, the caller's included. */

@@ -8,6 +8,7 @@ import dev.minifloat.codec.PackedElements;
 import dev.minifloat.spi.TensorView;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntConsumer;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 
@@ -22,6 +23,7 @@ final class Amax {
   private final Workers workers;
   private final Memory memory;
   private final Copier copier;
+  private final Pool<Call> calls = new Pool<>(Call::new);
 
   Amax(Workers workers, Memory memory, Copier copier) {
     this.workers = workers;
@@ -30,8 +32,13 @@ final class Amax {
   }
 
   float amax(TensorView x) {
-    try (Source source = Source.of(x, copier, memory)) {
-      return value(bits(source, x.shape().elements()));
+    Call call = calls.take();
+    try {
+      call.own.open(x, copier, memory);
+      return value(call.run(call.own, x.shape().elements()));
+    } finally {
+      call.own.close();
+      calls.give(call);
     }
   }
 
@@ -42,27 +49,59 @@ final class Amax {
 
   /** Over all values of a source. */
   int bits(Source source, long elements) {
-    AtomicInteger largest = new AtomicInteger();
-    workers.run(
-        Work.tasks(elements),
-        task -> {
-          long end = Math.min(elements, (task + 1L) * Work.TASK);
-          int bits = 0;
-          try (Memory.Block scratch = memory.take(4L * Work.RUN)) {
-            MemorySegment buffer = scratch.segment();
-            for (long at = (long) task * Work.TASK; at < end; at += Work.RUN) {
-              int count = (int) Math.min(Work.RUN, end - at);
-              long from = source.read(at, count, buffer, 0);
-              bits = Math.max(bits, bits(source.segment(buffer), from, count));
-            }
-          }
-          largest.accumulateAndGet(bits, Math::max);
-        });
-    return largest.get();
+    Call call = calls.take();
+    try {
+      return call.run(source, elements);
+    } finally {
+      calls.give(call);
+    }
+  }
+
+  /** One call, whose tasks any thread may run. */
+  private final class Call {
+    private final Source own = new Source();
+    private final IntConsumer task = this::task;
+    private final AtomicInteger largest = new AtomicInteger();
+    private Source source;
+    private long elements;
+
+    int run(Source source, long elements) {
+      this.source = source;
+      this.elements = elements;
+      largest.set(0);
+      workers.run(Work.tasks(elements), task);
+      this.source = null;
+      return largest.get();
+    }
+
+    private void task(int task) {
+      long first = (long) task * Work.TASK;
+      long end = Math.min(elements, first + Work.TASK);
+      int bits = 0;
+      try (Memory.Block scratch = memory.take(4L * Work.RUN)) {
+        MemorySegment buffer = scratch.segment();
+        Pages.keep(buffer, source.touch(first, end - first));
+        for (long at = first; at < end; at += Work.RUN) {
+          int count = (int) Math.min(Work.RUN, end - at);
+          long from = source.read(at, count, buffer, 0);
+          bits = Math.max(bits, bits(source.segment(buffer), from, count));
+        }
+      }
+      raise(bits);
+    }
+
+    private void raise(int bits) {
+      for (int seen = largest.get(); seen < bits; seen = largest.get()) {
+        if (largest.compareAndSet(seen, bits)) {
+          return;
+        }
+      }
+    }
   }
 
   /** Over {@code count} F32 at {@code from}. */
-  static int bits(MemorySegment values, long from, int count) {
+  static int bits(MemorySegment segment, long from, int count) {
+    MemorySegment values = Segments.exact(segment);
     IntVector first = IntVector.zero(INT);
     IntVector second = IntVector.zero(INT);
     int i = 0;
@@ -84,7 +123,9 @@ final class Amax {
   }
 
   /** Of each element apart: {@code amax[i] = max(amax[i], |values[i]|)}. */
-  static void each(MemorySegment values, long from, int count, MemorySegment amax, long to) {
+  static void each(MemorySegment segment, long from, int count, MemorySegment dst, long to) {
+    MemorySegment values = Segments.exact(segment);
+    MemorySegment amax = Segments.exact(dst);
     int i = 0;
     for (; i <= count - LANES; i += LANES) {
       IntVector a = IntVector.fromMemorySegment(INT, values, from + 4L * i, LE);

@@ -13,6 +13,10 @@ import java.lang.invoke.MethodHandles;
  * method, whose profile mixes all formats, inlines none of the format's steps and puts every vector
  * on the heap. A hidden class (JEP 371) made from the same class file has methods, profiles and
  * compiled code of its own, and its {@code static final} fields are constants to the compiler.
+ *
+ * <p>The small methods that a template's loops call must not move to a class that its copies share:
+ * compiled by itself for all formats such a method is too big to be inlined, and every vector would
+ * go to the heap.
  */
 final class ClassCopies {
   private ClassCopies() {}

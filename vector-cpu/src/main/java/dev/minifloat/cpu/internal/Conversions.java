@@ -5,15 +5,19 @@ import dev.minifloat.Overflow;
 import dev.minifloat.Rounding;
 import dev.minifloat.codec.Codec;
 import dev.minifloat.codec.PackedElements;
-import dev.minifloat.spi.HostStorage;
 import dev.minifloat.spi.TensorView;
 import java.lang.foreign.MemorySegment;
+import java.util.function.IntConsumer;
 
 /** Conversion and dequantization: one step each, run by run through the first cache. */
 final class Conversions {
+  /** Where in scratch memory integers lie that have gaps in their tensor; the values at 0. */
+  private static final long INTEGERS = 4L * Work.RUN;
+
   private final Workers workers;
   private final Memory memory;
   private final Copier copier;
+  private final Pool<Call> calls = new Pool<>(Call::new);
 
   Conversions(Workers workers, Memory memory, Copier copier) {
     this.workers = workers;
@@ -22,83 +26,112 @@ final class Conversions {
   }
 
   void convert(TensorView x, TensorView out, Rounding rounding, Overflow overflow) {
-    if (x.dtype() == DType.I32) {
-      integers(x, out, rounding, overflow);
-      return;
+    Call call = calls.take();
+    try {
+      call.run(x, out, rounding, overflow);
+    } finally {
+      call.clear();
+      calls.give(call);
     }
-    // Every other type is exact in F32, so that decoding adds no rounding.
-    encoded(x, out, rounding, overflow);
   }
 
   void dequantize(TensorView x, TensorView out) {
-    encoded(x, out, Rounding.NEAREST_EVEN, Overflow.defaultFor(out.dtype()));
+    convert(x, out, Rounding.NEAREST_EVEN, Overflow.defaultFor(out.dtype()));
   }
 
-  private void encoded(TensorView x, TensorView out, Rounding rounding, Overflow overflow) {
-    long elements = x.shape().elements();
-    MemorySegment data = Views.storage(out).data();
-    long valueBytes = 4L * Work.RUN;
-    long bytes =
-        valueBytes
-            + (Encoders.needsScratch(out.dtype(), rounding)
-                ? (long) Work.RUN * Encoders.SCRATCH_PER_ELEMENT
-                : 0);
-    // No type but F32 has values beyond F32's; only its infinities are saturated.
-    boolean decodeOnly =
-        out.dtype() == DType.F32 && (overflow == Overflow.IEEE || !x.dtype().hasInfinity());
-    boolean scaled = !x.isUnscaled();
-    try (Source source = Source.of(x, copier, memory)) {
-      workers.run(
-          Work.tasks(elements),
-          task -> {
-            long end = Math.min(elements, (task + 1L) * Work.TASK);
-            try (Memory.Block scratch = memory.take(bytes)) {
-              MemorySegment buffer = scratch.segment();
-              MemorySegment spare = buffer.asSlice(valueBytes);
-              for (long at = (long) task * Work.TASK; at < end; at += Work.RUN) {
-                int count = (int) Math.min(Work.RUN, end - at);
-                if (decodeOnly && !source.isDirect()) {
-                  source.read(at, count, data, at * 4);
-                  if (scaled) {
-                    Nans.canonical(data, at * 4, count);
-                  }
-                  continue;
-                }
-                long from = source.read(at, count, buffer, 0);
-                if (scaled) {
-                  Nans.canonical(buffer, from, count);
-                }
-                Encoders.encode(
-                    source.segment(buffer),
-                    from,
-                    count,
-                    out.dtype(),
-                    data,
-                    at,
-                    rounding,
-                    overflow,
-                    at,
-                    spare);
-              }
-            }
-          });
+  /** One call, whose tasks any thread may run. */
+  private final class Call {
+    private final Source source = new Source();
+    private final IntConsumer task = this::task;
+    private TensorView out;
+    private MemorySegment data;
+    private Rounding rounding;
+    private Overflow overflow;
+    private long elements;
+    private boolean integers;
+
+    /** Whether values are decoded to where they belong. */
+    private boolean decodes;
+
+    /** Where random bits and codes that share bytes lie in scratch memory. */
+    private long spare;
+
+    private int scratchBytes;
+
+    void run(TensorView x, TensorView out, Rounding rounding, Overflow overflow) {
+      this.out = out;
+      this.data = Views.storage(out).data();
+      this.rounding = rounding;
+      this.overflow = overflow;
+      elements = x.shape().elements();
+      integers = x.dtype() == DType.I32;
+      source.open(x, copier, memory);
+      // Every type but I32 is exact in F32, so that decoding adds no rounding; and no type but F32
+      // has values beyond F32's, of which only infinities are saturated.
+      decodes =
+          out.dtype() == DType.F32
+              && !integers
+              && !source.isDirect()
+              && (overflow == Overflow.IEEE || !x.dtype().hasInfinity());
+      spare = integers ? INTEGERS + 4L * Work.RUN : 4L * Work.RUN;
+      int random = integers ? Integers.scratchBytes(rounding, Work.RUN) : 0;
+      scratchBytes =
+          (int) spare + Math.max(random, Encoders.scratchBytes(out.dtype(), rounding, Work.RUN));
+      workers.run(Work.tasks(elements), task);
     }
-  }
 
-  /** I32, whose values F32 can't hold: one by one, from the exact F64. */
-  private void integers(TensorView x, TensorView out, Rounding rounding, Overflow overflow) {
-    long elements = x.shape().elements();
-    HostStorage from = Views.storage(x);
-    MemorySegment to = Views.storage(out).data();
-    workers.run(
-        Work.tasks(elements),
-        task -> {
-          long end = Math.min(elements, (task + 1L) * Work.TASK);
-          for (long i = (long) task * Work.TASK; i < end; i++) {
-            double value = from.data().get(PackedElements.INT, x.storageIndex(i) * 4);
-            int code = Codec.encode(out.dtype(), value, rounding, overflow, i);
-            PackedElements.set(out.dtype(), to, i, code);
-          }
-        });
+    private void task(int task) {
+      long first = (long) task * Work.TASK;
+      int count = (int) Math.min(Work.TASK, elements - first);
+      int bits = out.dtype().bits();
+      int touched = source.touch(first, count);
+      touched |= Pages.touch(data, first * bits / 8, (long) count * bits / 8);
+      try (Memory.Block scratch = memory.take(scratchBytes)) {
+        MemorySegment buffer = scratch.segment();
+        Pages.keep(buffer, touched);
+        for (long at = first; at < first + count; at += Work.RUN) {
+          run(at, (int) Math.min(Work.RUN, first + count - at), buffer);
+        }
+      }
+    }
+
+    private void run(long at, int n, MemorySegment buffer) {
+      if (decodes) {
+        source.read(at, n, data, at * 4);
+        return;
+      }
+      MemorySegment values = source.segment(buffer);
+      long from;
+      if (integers) {
+        from = source.codes(at, n, buffer, INTEGERS);
+        MemorySegment codes = source.codeSegment(buffer);
+        if (n < Species.LANES) {
+          integers(codes, from, at, n);
+          return;
+        }
+        Integers.floats(codes, from, n, out.dtype(), rounding, at, buffer, 0, spare);
+        values = buffer;
+        from = 0;
+      } else {
+        from = source.read(at, n, buffer, 0);
+      }
+      Encoders.encode(
+          values, from, n, out.dtype(), data, at, rounding, overflow, at, buffer, spare);
+    }
+
+    /** Fewer integers than fill a vector, one by one. */
+    private void integers(MemorySegment codes, long from, long at, int n) {
+      for (int i = 0; i < n; i++) {
+        double value = codes.get(PackedElements.INT, from + 4L * i);
+        int code = Codec.encode(out.dtype(), value, rounding, overflow, at + i);
+        PackedElements.set(out.dtype(), data, at + i, code);
+      }
+    }
+
+    void clear() {
+      source.close();
+      out = null;
+      data = null;
+    }
   }
 }

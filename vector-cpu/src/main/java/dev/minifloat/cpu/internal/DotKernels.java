@@ -1,156 +1,165 @@
 package dev.minifloat.cpu.internal;
 
 import dev.minifloat.DType;
+import dev.minifloat.codec.PackedElements;
 import dev.minifloat.spi.HostStorage;
 import dev.minifloat.spi.TensorView;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumMap;
 import java.util.Map;
-import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorSpecies;
 
 /**
  * Dot products of any two formats and scalings.
  *
- * <p>Unscaled operands of formats that have the same width, one of 8, 16 and 32 bits, are
- * multiplied straight from memory ({@link DotFused}). Of all others chunks are decoded to the
- * first-level cache, then multiplied.
+ * <p>Pairs that have a kernel of their own ({@link DotFused}) are multiplied straight from memory,
+ * if they are unscaled and without gaps. Of others chunks are decoded to the first-level cache,
+ * those operands at least that the kernels don't read themselves.
  */
 final class DotKernels {
-  private static final VectorSpecies<Float> F32 = Species.FLOAT;
-  private static final int LANES = Species.LANES;
+  /** By both types; a pair that is missing has no kernel. */
+  private static final Map<DType, Map<DType, DotFused>> FUSED = kernels();
 
-  /** Bytes of a vector. */
-  private static final long V = (long) LANES * Float.BYTES;
-
-  /** Elements decoded at a time. */
-  private static final int CHUNK = 2048;
-
-  private static final long SECOND = (long) CHUNK * Float.BYTES;
-
-  /** Elements of a step of {@link DotFused}. */
-  private static final int STEP = 4 * LANES;
-
-  /** Steps of one call of it, which may read its operands twice. */
-  private static final long MOST_STEPS = 256;
-
-  private static final Map<DType, Fused> FUSED = new EnumMap<>(DType.class);
-
-  static {
-    for (DType dtype : DType.values()) {
-      DotFormat.of(dtype)
-          .ifPresent(
-              format ->
-                  FUSED.put(
-                      dtype,
-                      new Fused(
-                          format,
-                          ClassCopies.instantiate(DotFused.class, DotTemplate.class, format))));
-    }
-  }
-
-  private record Fused(DotFormat format, DotFused kernel) {}
+  private static final DotFused FLOATS = kernel(DType.F32, DType.F32);
 
   private DotKernels() {}
 
+  private static Map<DType, Map<DType, DotFused>> kernels() {
+    Map<DType, Map<DType, DotFused>> kernels = new EnumMap<>(DType.class);
+    for (DType dtype : DType.values()) {
+      kernels.put(dtype, new EnumMap<>(DType.class));
+    }
+    put(kernels, DType.F32, DType.F32, new DotF32());
+    put(kernels, DType.BF16, DType.BF16, new DotBf16());
+    put(kernels, DType.F32, DType.BF16, new DotF32Bf16());
+    put(kernels, DType.F16, DType.F16, new DotF16());
+    put(kernels, DType.F16, DType.F32, new DotF16F32());
+    put(kernels, DType.I8, DType.I8, new DotI8());
+    if (Species.BITS == 512 && Cpu.permutesBytes()) {
+      put(kernels, DType.F8_E4M3, DType.F8_E4M3, bytes(DType.F8_E4M3, DType.F8_E4M3));
+      put(kernels, DType.F8_E5M2, DType.F8_E5M2, bytes(DType.F8_E5M2, DType.F8_E5M2));
+      put(kernels, DType.F8_E4M3, DType.F8_E5M2, bytes(DType.F8_E4M3, DType.F8_E5M2));
+    }
+    return kernels;
+  }
+
+  private static DotFused bytes(DType a, DType b) {
+    return ClassCopies.instantiate(DotFused.class, DotBytes.class, new DotBytes.Pair(a, b));
+  }
+
+  private static void put(
+      Map<DType, Map<DType, DotFused>> kernels, DType a, DType b, DotFused kernel) {
+    kernels.get(a).put(b, kernel);
+    if (a != b) {
+      kernels.get(b).put(a, kernel.turned());
+    }
+  }
+
+  /** Null if there is none. */
+  private static DotFused kernel(DType a, DType b) {
+    return FUSED.get(a).get(b);
+  }
+
   /** The dot product of two vectors. */
-  static float dot(TensorView a, TensorView b, PackingBuffers buffers) {
-    Fused fused = a.dtype() == b.dtype() ? FUSED.get(a.dtype()) : null;
-    if (fused != null && isPlain(a) && isPlain(b)) {
-      float sum = fused(fused, a, b);
-      if (!Float.isNaN(sum)) {
-        return sum;
+  static float dot(TensorView a, TensorView b, DotScratch.Pool pool) {
+    boolean plainA = isPlain(a);
+    boolean plainB = isPlain(b);
+    if (plainA && plainB) {
+      DotFused kernel = kernel(a.dtype(), b.dtype());
+      if (kernel != null) {
+        return fused(kernel, a, b, pool);
       }
-      // A real NaN, or an infinity or NaN that the kernel can't see: the other way tells.
     }
-    try (Memory.Block scratch = buffers.takeRows()) {
-      return dot(GemmOperand.rowOf(a), GemmOperand.rowOf(b), scratch.segment());
-    }
+    return decoded(a, plainA, b, plainB, pool);
   }
 
   private static boolean isPlain(TensorView x) {
     return x.isUnscaled() && (x.stride(0) == 1 || x.shape().elements() <= 1);
   }
 
-  private static float fused(Fused fused, TensorView a, TensorView b) {
-    MemorySegment left = ((HostStorage) a.storage()).data();
-    MemorySegment right = ((HostStorage) b.storage()).data();
-    int bytes = a.dtype().bits() / Byte.SIZE;
+  private static MemorySegment data(TensorView x) {
+    return ((HostStorage) x.storage()).data();
+  }
+
+  private static float fused(DotFused kernel, TensorView a, TensorView b, DotScratch.Pool pool) {
+    MemorySegment left = data(a);
+    MemorySegment right = data(b);
+    long bytesA = a.dtype().bits() / Byte.SIZE;
+    long bytesB = b.dtype().bits() / Byte.SIZE;
+    long fromA = a.offset() * bytesA;
+    long fromB = b.offset() * bytesB;
     long n = a.shape().elements();
-    long steps = n / STEP;
+    if (n <= DotFused.MOST) {
+      return kernel.dot(left, fromA, right, fromB, (int) n, pool);
+    }
     float sum = 0;
-    for (long step = 0; step < steps; step += MOST_STEPS) {
-      int count = (int) Math.min(MOST_STEPS, steps - step);
-      long done = step * STEP * bytes;
-      long length = (long) count * STEP * bytes;
-      long atA = a.offset() * bytes + done;
-      long atB = b.offset() * bytes + done;
-      if (fused.format.anySpecial(left, atA, length)
-          || fused.format.anySpecial(right, atB, length)) {
-        return Float.NaN;
+    for (long k = 0; k < n; k += DotFused.MOST) {
+      int count = (int) Math.min(DotFused.MOST, n - k);
+      sum += kernel.dot(left, fromA + k * bytesA, right, fromB + k * bytesB, count, pool);
+    }
+    return sum;
+  }
+
+  /**
+   * The product by chunks, of which one operand at least is decoded. The other is read where it
+   * lies if it is plain and has a kernel with F32.
+   */
+  private static float decoded(
+      TensorView a, boolean plainA, TensorView b, boolean plainB, DotScratch.Pool pool) {
+    boolean asIsA = plainA && kernel(a.dtype(), DType.F32) != null;
+    boolean asIsB = plainB && kernel(b.dtype(), DType.F32) != null;
+    if (asIsA && asIsB) {
+      // F16 · BF16: halves are decoded faster.
+      asIsA = a.dtype() != DType.F16;
+      asIsB = !asIsA;
+    }
+    DotFused kernel =
+        asIsA ? kernel(a.dtype(), DType.F32) : asIsB ? kernel(DType.F32, b.dtype()) : FLOATS;
+    DotScratch scratch = pool.take();
+    MemorySegment floats = scratch.floats();
+    long n = a.shape().elements();
+    float sum = 0;
+    for (long k = 0; k < n; k += DotScratch.CHUNK) {
+      int count = (int) Math.min(DotScratch.CHUNK, n - k);
+      MemorySegment left = floats;
+      MemorySegment right = floats;
+      long fromA = 0;
+      long fromB = DotScratch.SECOND;
+      if (asIsA) {
+        left = data(a);
+        fromA = (a.offset() + k) * (a.dtype().bits() / Byte.SIZE);
+      } else {
+        decode(a, plainA, k, count, scratch, 0);
       }
-      sum += fused.kernel.dot(left, atA, right, atB, count);
+      if (asIsB) {
+        right = data(b);
+        fromB = (b.offset() + k) * (b.dtype().bits() / Byte.SIZE);
+      } else {
+        decode(b, plainB, k, count, scratch, DotScratch.SECOND);
+      }
+      sum += kernel.dot(left, fromA, right, fromB, count, pool);
     }
-    for (long i = steps * STEP; i < n; i++) {
-      sum =
-          Math.fma(
-              Tables.decode(a.dtype(), left, a.offset() + i),
-              Tables.decode(b.dtype(), right, b.offset() + i),
-              sum);
-    }
+    pool.give(scratch);
     return sum;
   }
 
-  /** The dot product of two operands of one row. */
-  private static float dot(GemmOperand a, GemmOperand b, MemorySegment scratch) {
-    float sum = 0;
-    long n = a.columns();
-    for (long k = 0; k < n; k += CHUNK) {
-      int count = (int) Math.min(CHUNK, n - k);
-      a.decodeRow(0, 0, k, count, scratch, 0);
-      b.decodeRow(0, 0, k, count, scratch, SECOND);
-      sum += multiply(scratch, count);
+  /** Decodes elements {@code from …} of a vector, scales applied. */
+  private static void decode(
+      TensorView x, boolean plain, long from, int count, DotScratch scratch, long to) {
+    HostStorage storage = (HostStorage) x.storage();
+    MemorySegment dst = scratch.floats();
+    long stride = x.stride(0);
+    long first = x.offset() + from * stride;
+    if (plain && x.dtype() == DType.F16) {
+      DotF16.decode(storage.data(), first * Short.BYTES, count, scratch.sums());
+      MemorySegment.copy(scratch.sums(), 0, dst, PackedElements.FLOAT, to, count);
+      return;
     }
-    return sum;
-  }
-
-  // Loads are written out: a method around them may be compiled by itself first, become too big
-  // to be inlined, and then put every vector on the heap.
-  private static float multiply(MemorySegment scratch, int count) {
-    FloatVector a = FloatVector.zero(F32);
-    FloatVector b = a;
-    FloatVector c = a;
-    FloatVector d = a;
-    int k = 0;
-    for (; k <= count - 4 * LANES; k += 4 * LANES) {
-      long p = (long) k * Float.BYTES;
-      long q = p + SECOND;
-      a =
-          FloatVector.fromMemorySegment(F32, scratch, p, Species.LE)
-              .fma(FloatVector.fromMemorySegment(F32, scratch, q, Species.LE), a);
-      b =
-          FloatVector.fromMemorySegment(F32, scratch, p + V, Species.LE)
-              .fma(FloatVector.fromMemorySegment(F32, scratch, q + V, Species.LE), b);
-      c =
-          FloatVector.fromMemorySegment(F32, scratch, p + 2 * V, Species.LE)
-              .fma(FloatVector.fromMemorySegment(F32, scratch, q + 2 * V, Species.LE), c);
-      d =
-          FloatVector.fromMemorySegment(F32, scratch, p + 3 * V, Species.LE)
-              .fma(FloatVector.fromMemorySegment(F32, scratch, q + 3 * V, Species.LE), d);
+    if (stride == 1 || count == 1) {
+      Decoders.decodeScaled(storage, first, count, dst, to);
+      return;
     }
-    for (; k <= count - LANES; k += LANES) {
-      long p = (long) k * Float.BYTES;
-      long q = p + SECOND;
-      a =
-          FloatVector.fromMemorySegment(F32, scratch, p, Species.LE)
-              .fma(FloatVector.fromMemorySegment(F32, scratch, q, Species.LE), a);
+    for (int i = 0; i < count; i++) {
+      dst.set(PackedElements.FLOAT, to + 4L * i, Views.value(storage, first + i * stride));
     }
-    float sum = VectorMath.sum(a.add(b).add(c.add(d)));
-    for (; k < count; k++) {
-      float left = scratch.getAtIndex(Packing.FLOAT, k);
-      float right = scratch.getAtIndex(Packing.FLOAT, CHUNK + k);
-      sum = Math.fma(left, right, sum);
-    }
-    return sum;
   }
 }

@@ -8,6 +8,7 @@ import dev.minifloat.Activation;
 import dev.minifloat.codec.PackedElements;
 import dev.minifloat.spi.TensorView;
 import java.lang.foreign.MemorySegment;
+import java.util.function.IntConsumer;
 import jdk.incubator.vector.FloatVector;
 
 /** Sums and activations, run by run. */
@@ -15,6 +16,8 @@ final class Elementwise {
   private final Workers workers;
   private final Memory memory;
   private final Copier copier;
+  private final Pool<Mapping> mappings = new Pool<>(Mapping::new);
+  private final Pool<Sum> sums = new Pool<>(Sum::new);
 
   Elementwise(Workers workers, Memory memory, Copier copier) {
     this.workers = workers;
@@ -22,93 +25,118 @@ final class Elementwise {
     this.copier = copier;
   }
 
+  /** The arguments of a call; a task of it is as many elements as {@link Work#TASK}. */
+  private abstract static class Call implements IntConsumer {
+    final Source source = new Source();
+    final Sink sink = new Sink();
+    Memory memory;
+    long elements;
+
+    /** Computes elements {@code at …}; {@code buffer} holds two runs. */
+    abstract void run(long at, int count, MemorySegment buffer);
+
+    @Override
+    public final void accept(int task) {
+      long end = Math.min(elements, (task + 1L) * Work.TASK);
+      try (Memory.Block scratch = memory.take(8L * Work.RUN)) {
+        MemorySegment buffer = scratch.segment();
+        for (long at = (long) task * Work.TASK; at < end; at += Work.RUN) {
+          int count = (int) Math.min(Work.RUN, end - at);
+          run(at, count, buffer);
+          sink.flush(at, count, buffer, 0);
+        }
+      }
+    }
+  }
+
+  private void run(TensorView x, TensorView out, Call call) {
+    call.memory = memory;
+    call.elements = x.shape().elements();
+    call.sink.open(out);
+    call.source.open(x, copier, memory);
+    try {
+      workers.run(Work.tasks(call.elements), call);
+    } finally {
+      call.source.close();
+    }
+  }
+
   void activation(TensorView x, Activation activation, TensorView out) {
-    long elements = x.shape().elements();
-    Sink sink = new Sink(out);
-    try (Source source = Source.of(x, copier, memory)) {
-      workers.run(
-          Work.tasks(elements),
-          task -> {
-            long end = Math.min(elements, (task + 1L) * Work.TASK);
-            try (Memory.Block scratch = memory.take(4L * Work.RUN)) {
-              MemorySegment buffer = scratch.segment();
-              for (long at = (long) task * Work.TASK; at < end; at += Work.RUN) {
-                int count = (int) Math.min(Work.RUN, end - at);
-                long from = source.read(at, count, buffer, 0);
-                long to = sink.offset(at, 0);
-                Activations.apply(
-                    activation, source.segment(buffer), from, count, sink.segment(buffer), to);
-                sink.flushResults(at, count, buffer, 0);
-              }
-            }
-          });
+    Mapping call = mappings.take();
+    try {
+      call.activation = activation;
+      run(x, out, call);
+    } finally {
+      mappings.give(call);
+    }
+  }
+
+  private static final class Mapping extends Call {
+    Activation activation;
+
+    @Override
+    void run(long at, int count, MemorySegment buffer) {
+      long from = source.read(at, count, buffer, 0);
+      long to = sink.offset(at, 0);
+      Activations.apply(activation, source.segment(buffer), from, count, sink.segment(buffer), to);
     }
   }
 
   void add(TensorView a, TensorView b, TensorView out) {
-    boolean sameShape = a.shape().equals(b.shape());
-    long elements = a.shape().elements();
-    Sink sink = new Sink(out);
-    try (Source left = Source.of(a, copier, memory);
-        Source right = Source.of(b, copier, memory)) {
-      workers.run(
-          Work.tasks(elements),
-          task -> {
-            long end = Math.min(elements, (task + 1L) * Work.TASK);
-            try (Memory.Block scratch = memory.take(8L * Work.RUN)) {
-              MemorySegment buffer = scratch.segment();
-              for (long at = (long) task * Work.TASK; at < end; at += Work.RUN) {
-                int count = (int) Math.min(Work.RUN, end - at);
-                long from = left.read(at, count, buffer, 0);
-                MemorySegment first = left.segment(buffer);
-                MemorySegment second = right.segment(buffer);
-                long to = sink.offset(at, 0);
-                MemorySegment sum = sink.segment(buffer);
-                if (sameShape) {
-                  long other = right.read(at, count, buffer, 4L * Work.RUN);
-                  sum(first, from, second, other, count, sum, to);
-                } else {
-                  addRow(right, buffer, first, from, at, count, sum, to);
-                }
-                sink.flushResults(at, count, buffer, 0);
-              }
-            }
-          });
+    Sum call = sums.take();
+    call.other.open(b, copier, memory);
+    try {
+      call.columns = b.shape().equals(a.shape()) ? 0 : b.shape().elements();
+      run(a, out, call);
+    } finally {
+      call.other.close();
+      sums.give(call);
     }
   }
 
-  /** Adds the vector, as long as a row, to elements {@code at …}. */
-  private static void addRow(
-      Source row,
-      MemorySegment buffer,
-      MemorySegment first,
-      long from,
-      long at,
-      int count,
-      MemorySegment sum,
-      long to) {
-    long columns = row.elements();
-    long column = at % columns;
-    for (int done = 0; done < count; column = 0) {
-      int part = (int) Math.min(count - done, columns - column);
-      long other = row.read(column, part, buffer, 4L * Work.RUN);
-      sum(first, from + 4L * done, row.segment(buffer), other, part, sum, to + 4L * done);
-      done += part;
+  private static final class Sum extends Call {
+    final Source other = new Source();
+
+    /** Elements of {@code other} if that is added to each row; 0 if it has a value for each. */
+    long columns;
+
+    @Override
+    void run(long at, int count, MemorySegment buffer) {
+      long from = source.read(at, count, buffer, 0);
+      MemorySegment first = source.segment(buffer);
+      MemorySegment second = other.segment(buffer);
+      long to = sink.offset(at, 0);
+      MemorySegment sum = sink.segment(buffer);
+      if (columns == 0) {
+        long otherAt = other.read(at, count, buffer, 4L * Work.RUN);
+        sum(first, from, second, otherAt, count, sum, to);
+        return;
+      }
+      long column = at % columns;
+      for (int done = 0; done < count; column = 0) {
+        int part = (int) Math.min(count - done, columns - column);
+        long row = other.read(column, part, buffer, 4L * Work.RUN);
+        sum(first, from + 4L * done, second, row, part, sum, to + 4L * done);
+        done += part;
+      }
     }
   }
 
   private static void sum(
       MemorySegment a, long atA, MemorySegment b, long atB, int count, MemorySegment dst, long to) {
+    MemorySegment left = Segments.exact(a);
+    MemorySegment right = Segments.exact(b);
+    MemorySegment target = Segments.exact(dst);
     int i = 0;
     for (; i <= count - LANES; i += LANES) {
-      FloatVector.fromMemorySegment(FLOAT, a, atA + 4L * i, LE)
-          .add(FloatVector.fromMemorySegment(FLOAT, b, atB + 4L * i, LE))
-          .intoMemorySegment(dst, to + 4L * i, LE);
+      FloatVector x = FloatVector.fromMemorySegment(FLOAT, left, atA + 4L * i, LE);
+      FloatVector y = FloatVector.fromMemorySegment(FLOAT, right, atB + 4L * i, LE);
+      VectorMath.canonical(x.add(y)).intoMemorySegment(target, to + 4L * i, LE);
     }
     for (; i < count; i++) {
-      float x = a.get(PackedElements.FLOAT, atA + 4L * i);
-      float y = b.get(PackedElements.FLOAT, atB + 4L * i);
-      dst.set(PackedElements.FLOAT, to + 4L * i, x + y);
+      float x = left.get(PackedElements.FLOAT, atA + 4L * i);
+      float y = right.get(PackedElements.FLOAT, atB + 4L * i);
+      target.set(PackedElements.FLOAT, to + 4L * i, Nans.canonical(x + y));
     }
   }
 }

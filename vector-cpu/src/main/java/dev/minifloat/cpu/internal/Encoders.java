@@ -9,7 +9,6 @@ import dev.minifloat.Overflow;
 import dev.minifloat.Rounding;
 import dev.minifloat.codec.Codec;
 import dev.minifloat.codec.PackedElements;
-import dev.minifloat.codec.Philox;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
@@ -21,24 +20,25 @@ import jdk.incubator.vector.VectorOperators;
  * <p>Sources and targets are native segments that do not overlap. A run may start anywhere in the
  * target, inside a byte too; other elements keep their bits, but two threads must not write to one
  * byte.
+ *
+ * <p>What does not fill a vector at the end of a run is encoded with elements before it, once more:
+ * the same codes again.
  */
 public final class Encoders {
-  /** Bytes of scratch memory for each element of a run. */
-  static final int SCRATCH_PER_ELEMENT = 2 * Integer.BYTES + 1;
-
   private Encoders() {}
 
   /**
-   * Whether {@link #encode} needs scratch memory: for codes that share bytes, for E8M0, and for all
-   * roundings but the nearest.
+   * Bytes of scratch memory that {@link #encode} needs for runs of up to {@code count} elements:
+   * for codes that share bytes, and for random bits.
    */
-  static boolean needsScratch(DType dtype, Rounding rounding) {
-    return dtype.bits() < 8 || dtype == DType.F8_E8M0 || !rounding.equals(Rounding.NEAREST_EVEN);
+  static int scratchBytes(DType dtype, Rounding rounding, int count) {
+    int random = rounding instanceof Rounding.Stochastic ? 4 * (count + RandomBits.SLACK) : 0;
+    return random + (dtype.bits() < 8 ? count : 0);
   }
 
   /**
    * Encodes {@code count} F32 at {@code from} to elements {@code first …} of {@code data}, a type
-   * of at least 8 bits but E8M0, to nearest even.
+   * of at least 8 bits, to nearest even.
    */
   public static void encode(
       MemorySegment src,
@@ -49,14 +49,14 @@ public final class Encoders {
       long first,
       Rounding rounding,
       Overflow overflow) {
-    encode(src, from, count, dtype, data, first, rounding, overflow, 0, null);
+    encode(src, from, count, dtype, data, first, rounding, overflow, 0, null, 0);
   }
 
   /**
    * Encodes {@code count} F32 at {@code from} to elements {@code first …} of {@code data}.
    *
    * @param index the row-major index of the first element, read with stochastic rounding only
-   * @param scratch {@link #SCRATCH_PER_ELEMENT} · count bytes where {@link #needsScratch}, or null
+   * @param scratch {@link #scratchBytes} at {@code at}; null where that is 0
    */
   public static void encode(
       MemorySegment src,
@@ -68,160 +68,120 @@ public final class Encoders {
       Rounding rounding,
       Overflow overflow,
       long index,
-      MemorySegment scratch) {
-    if (rounding instanceof Rounding.Stochastic(long seed)) {
-      randomBits(seed, index, count, scratch);
-    }
-    if (dtype.bits() >= 8) {
-      long to = first * (dtype.bits() / 8);
-      int done = codes(src, from, count, dtype, data, to, rounding, overflow, scratch);
-      for (int i = done; i < count; i++) {
-        int code = scalar(src, from, i, dtype, rounding, overflow, index);
-        PackedElements.set(dtype, data, first + i, code);
+      MemorySegment scratch,
+      long at) {
+    switch (dtype) {
+      case F32 -> {
+        // A float is rounded to itself.
+        int done =
+            overflow == Overflow.SATURATE
+                ? saturated(src, from, count, data, 4 * first)
+                : Decoders.f32(src, from, count, data, 4 * first);
+        scalars(src, from, done, count, dtype, data, first, rounding, overflow, index);
       }
-      return;
+      case F16, BF16, F8_E4M3, F8_E5M2, F8_E8M0, I8, I32 ->
+          codes(src, from, count, dtype, data, first, rounding, overflow, index, scratch, at);
+      case F6_E2M3, F6_E3M2, F4_E2M1, I4 -> {
+        // One a byte first; scratch memory is bytes, in which an I8 has the place of a code.
+        long random = at + count;
+        codes(src, from, count, dtype, scratch, at, rounding, overflow, index, scratch, random);
+        PackedCodes.pack(dtype, scratch, at, count, data, first);
+      }
     }
-    long bytes = 8L * count;
-    int done = codes(src, from, count, dtype, scratch, bytes, rounding, overflow, scratch);
-    for (int i = done; i < count; i++) {
-      int code = scalar(src, from, i, dtype, rounding, overflow, index);
-      PackedElements.set(DType.I8, scratch, bytes + i, code);
-    }
-    PackedCodes.pack(dtype, scratch, bytes, count, data, first);
   }
 
-  private static int scalar(
-      MemorySegment src,
-      long from,
-      int i,
-      DType dtype,
-      Rounding rounding,
-      Overflow overflow,
-      long index) {
-    float x = src.get(PackedElements.FLOAT, from + 4L * i);
-    return Codec.encode(dtype, x, rounding, overflow, index + i);
-  }
-
-  /**
-   * Writes the codes of as many elements as fill vectors, one a byte or two, and returns their
-   * number.
-   */
-  private static int codes(
+  /** Codes in whole bytes each, at places {@code first …}; random bits go to {@code at}. */
+  private static void codes(
       MemorySegment src,
       long from,
       int count,
       DType dtype,
       MemorySegment dst,
-      long to,
+      long first,
       Rounding rounding,
       Overflow overflow,
-      MemorySegment scratch) {
-    return switch (dtype) {
-      case F32 ->
-          overflow == Overflow.SATURATE
-              ? saturated(src, from, count, dst, to)
-              : Decoders.f32(src, from, count, dst, to);
-      case I32 -> 0;
-      case I8, I4 -> integers(src, from, count, dtype, dst, to, rounding, scratch);
-      case F8_E8M0 -> {
-        FloatRounding.powerOfTwoMagnitudes(src, from, count, scratch, 4L * count);
-        yield floats(
-            scratch, 4L * count, count, FloatFormat.F8_E8M0, dst, to, rounding, overflow, scratch);
+      long index,
+      MemorySegment scratch,
+      long at) {
+    FusedEncoder encoder = EncodeFormat.kernel(dtype, rounding, FusedEncoder.Step.CONVERT);
+    int width = Math.max(1, dtype.bits() / 8);
+    if (count < LANES) {
+      DType place = width == 1 ? DType.I8 : dtype;
+      for (int i = 0; i < count; i++) {
+        float x = src.get(PackedElements.FLOAT, from + 4L * i);
+        int code = Codec.encode(dtype, x, rounding, overflow, index + i);
+        PackedElements.set(place, dst, first + i, code);
       }
-      case F16, BF16, F8_E4M3, F8_E5M2, F6_E2M3, F6_E3M2, F4_E2M1 ->
-          floats(
-              src, from, count, FloatFormat.of16Bits(dtype), dst, to, rounding, overflow, scratch);
-    };
+      return;
+    }
+    long to = first * width;
+    int done;
+    if (rounding instanceof Rounding.Stochastic) {
+      long random = randomBits(rounding, index, count, scratch, at);
+      encoder.encode(src, from, count, null, 0, 0, overflow, scratch, random, scratch, random);
+      done = Narrow.run(scratch, random, count, dst, to, width);
+    } else {
+      done = encoder.encode(src, from, count, null, 0, 0, overflow, null, 0, dst, to);
+    }
+    if (done < count) {
+      int last = count - LANES;
+      codes(
+          src,
+          from + 4L * last,
+          LANES,
+          dtype,
+          dst,
+          first + last,
+          rounding,
+          overflow,
+          index + last,
+          scratch,
+          at);
+    }
+  }
+
+  /** Leaves random bits at {@code at} for stochastic rounding; returns where the first are. */
+  static long randomBits(Rounding rounding, long index, int count, MemorySegment scratch, long at) {
+    return rounding instanceof Rounding.Stochastic(long seed)
+        ? RandomBits.fill(seed, index, count, scratch, at)
+        : 0;
+  }
+
+  /** What is left, one by one. */
+  private static void scalars(
+      MemorySegment src,
+      long from,
+      int done,
+      int count,
+      DType dtype,
+      MemorySegment data,
+      long first,
+      Rounding rounding,
+      Overflow overflow,
+      long index) {
+    for (int i = done; i < count; i++) {
+      float x = src.get(PackedElements.FLOAT, from + 4L * i);
+      int code = Codec.encode(dtype, x, rounding, overflow, index + i);
+      PackedElements.set(dtype, data, first + i, code);
+    }
   }
 
   /** F32 with infinities made the largest number; its NaNs made canonical. */
   private static int saturated(
       MemorySegment src, long from, int count, MemorySegment dst, long to) {
+    MemorySegment x = Segments.exact(src);
+    MemorySegment y = Segments.exact(dst);
     int i = 0;
     for (; i <= count - LANES; i += LANES) {
-      IntVector bits = IntVector.fromMemorySegment(INT, src, from + 4L * i, LE);
+      IntVector bits = IntVector.fromMemorySegment(INT, x, from + 4L * i, LE);
       IntVector magnitude = bits.and(0x7FFFFFFF);
       // One less than an infinity is the largest number of that sign.
       bits.blend(bits.sub(1), magnitude.compare(VectorOperators.EQ, 0x7F800000))
           .blend(
               bits.and(0x80000000).or(Codec.CANONICAL_NAN),
               magnitude.compare(VectorOperators.GT, 0x7F800000))
-          .intoMemorySegment(dst, to + 4L * i, LE);
+          .intoMemorySegment(y, to + 4L * i, LE);
     }
     return i;
-  }
-
-  private static int floats(
-      MemorySegment src,
-      long from,
-      int n,
-      FloatFormat f,
-      MemorySegment dst,
-      long to,
-      Rounding rounding,
-      Overflow overflow,
-      MemorySegment scratch) {
-    int over = f.overflowCode(overflow);
-    int max = f.maxCode();
-    boolean wide = f.bits() > 8;
-    return switch (rounding) {
-      case Rounding.Mode.NEAREST_EVEN ->
-          f.lowest() == 1
-              ? FloatRounding.nearestTruncated(src, from, n, f, over, dst, to)
-              : FloatRounding.nearest(src, from, n, f, over, dst, to);
-      case Rounding.Mode.TOWARD_ZERO -> {
-        scratch.asSlice(0, 4L * n).fill((byte) 0);
-        FloatRounding.cut(src, from, n, f, scratch);
-        FloatRounding.finish(src, from, n, f, over, max, max, scratch);
-        yield Narrow.run(scratch, n, dst, to, wide);
-      }
-      case Rounding.Mode.TOWARD_POSITIVE -> {
-        FloatRounding.raise(src, from, n, f, scratch);
-        FloatRounding.cut(src, from, n, f, scratch);
-        FloatRounding.finish(src, from, n, f, over, over, max, scratch);
-        yield Narrow.run(scratch, n, dst, to, wide);
-      }
-      case Rounding.Stochastic _ -> {
-        FloatRounding.draw(src, from, n, f, scratch);
-        FloatRounding.cut(src, from, n, f, scratch);
-        FloatRounding.finish(src, from, n, f, over, over, over, scratch);
-        yield Narrow.run(scratch, n, dst, to, wide);
-      }
-    };
-  }
-
-  private static int integers(
-      MemorySegment src,
-      long from,
-      int n,
-      DType dtype,
-      MemorySegment dst,
-      long to,
-      Rounding rounding,
-      MemorySegment random) {
-    float max = (float) dtype.max();
-    int mask = dtype.codeMask();
-    return switch (rounding) {
-      case Rounding.Mode.NEAREST_EVEN -> IntegerRounding.nearest(src, from, n, max, mask, dst, to);
-      case Rounding.Mode.TOWARD_ZERO -> IntegerRounding.cut(src, from, n, max, mask, dst, to);
-      case Rounding.Mode.TOWARD_POSITIVE ->
-          IntegerRounding.towardPositive(src, from, n, max, mask, dst, to);
-      case Rounding.Stochastic _ -> {
-        IntegerRounding.draw(src, from, n, max, random);
-        yield IntegerRounding.finish(src, from, n, max, mask, random, dst, to);
-      }
-    };
-  }
-
-  /** The random bits of elements {@code index … index + count − 1}. */
-  private static void randomBits(long seed, long index, int count, MemorySegment dst) {
-    int[] block = new int[4];
-    int i = 0;
-    while (i < count) {
-      Philox.block(seed, (index + i) >>> 2, block);
-      for (int word = (int) ((index + i) & 3); word < 4 && i < count; word++, i++) {
-        dst.set(PackedElements.INT, 4L * i, block[word]);
-      }
-    }
   }
 }

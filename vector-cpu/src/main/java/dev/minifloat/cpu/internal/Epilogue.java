@@ -25,80 +25,74 @@ import jdk.incubator.vector.VectorSpecies;
 final class Epilogue implements AutoCloseable {
   private static final VectorSpecies<Float> F32 = Species.FLOAT;
   private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+  private static final int LANES = Species.LANES;
   private static final int MAGNITUDE = 0x7FFFFFFF;
 
   /** The longest run of a row that {@link #store} takes. */
   static final int LONGEST_RUN = PackingBuffers.ROW_FLOATS / 2;
 
-  private final GemmOperand c;
-  private final float[] bias;
-  private final float alpha;
-  private final float beta;
-  private final Activation activation;
-  private final HostStorage out;
-  private final boolean direct;
-  private final long rows;
-  private final long columns;
-  private final TensorView amax;
-  private final AtomicInteger largest;
   private final PackingBuffers buffers;
+  private final GemmOperand operand = new GemmOperand();
+  private final AtomicInteger largest = new AtomicInteger();
+  private GemmOperand c;
+  private float[] bias;
+  private float alpha;
+  private float beta;
+  private Activation activation;
+  private HostStorage out;
+  private boolean direct;
+  private long rows;
+  private long columns;
+  private TensorView amax;
 
-  private Epilogue(
-      GemmOperand c,
-      TensorView bias,
-      float alpha,
-      float beta,
-      Activation activation,
-      TensorView out,
-      long rows,
-      long columns,
-      TensorView amax,
-      PackingBuffers buffers) {
-    this.c = beta == 0 ? null : c;
-    this.bias = bias == null ? null : decode(bias, buffers);
-    this.alpha = alpha;
-    this.beta = beta;
-    this.activation = activation;
-    this.out = (HostStorage) out.storage();
-    this.direct = out.dtype() == DType.F32;
-    this.rows = rows;
-    this.columns = columns;
-    this.amax = amax;
-    this.largest = amax == null ? null : new AtomicInteger();
+  /** An epilogue to be used again and again. */
+  Epilogue(PackingBuffers buffers) {
     this.buffers = buffers;
   }
 
   /**
-   * The epilogue of a call.
+   * Begins the epilogue of a call.
    *
    * @param c addend with as many matrices and rows as the product, or null
    * @param rows rows of each matrix of the product
    */
-  static Epilogue of(GemmCall call, GemmOperand c, long rows, PackingBuffers buffers) {
-    return new Epilogue(
-        c,
-        call.bias(),
-        call.alpha(),
-        call.beta(),
-        call.activation(),
-        call.out(),
-        rows,
-        call.out().shape().columns(),
-        call.amax(),
-        buffers);
+  Epilogue begin(GemmCall call, GemmOperand c, long rows) {
+    begin(call.out(), rows, call.out().shape().columns());
+    this.c = call.beta() == 0 ? null : c;
+    bias = call.bias() == null ? null : decode(call.bias());
+    alpha = call.alpha();
+    beta = call.beta();
+    activation = call.activation();
+    amax = call.amax();
+    return this;
   }
 
-  /** Stores a row of sums as they are. */
-  static Epilogue plain(TensorView out, PackingBuffers buffers) {
-    return new Epilogue(
-        null, null, 1, 0, Activation.NONE, out, 1, out.shape().elements(), null, buffers);
+  /** Begins to store one row of sums as they are. */
+  Epilogue begin(TensorView target) {
+    begin(target, 1, target.shape().elements());
+    return this;
   }
 
-  private static float[] decode(TensorView bias, PackingBuffers buffers) {
-    GemmOperand row = GemmOperand.rowOf(bias);
+  private void begin(TensorView target, long rows, long columns) {
+    out = (HostStorage) target.storage();
+    direct = target.dtype() == DType.F32;
+    this.rows = rows;
+    this.columns = columns;
+    c = null;
+    bias = null;
+    alpha = 1;
+    beta = 0;
+    activation = Activation.NONE;
+    amax = null;
+    largest.set(0);
+  }
+
+  private float[] decode(TensorView x) {
+    GemmOperand row = operand.showRow(x);
     int count = Work.toInt("bias", row.columns(), "columns");
     float[] values = buffers.take(count);
     row.decodeRow(0, 0, count, values, 0, buffers);
+    row.clear();
     return values;
   }
 
@@ -120,22 +114,38 @@ final class Epilogue implements AutoCloseable {
     long element = (matrix * rows + row) * columns + column;
     MemorySegment target = direct ? out.data() : scratch;
     long at = direct ? element * Float.BYTES : 0;
-    scale(sums, from, count, target, at);
-    if (c != null) {
-      long addend = (long) LONGEST_RUN * Float.BYTES;
-      c.decodeRow(matrix, row, column, count, scratch, addend);
-      addProduct(scratch, addend, count, target, at);
+    boolean more = c != null || activation != Activation.NONE;
+    if (alpha == 0) {
+      target.asSlice(at, (long) count * Float.BYTES).fill((byte) 0);
+      more = true;
+    } else if (more) {
+      scale(sums, from, count, target, at);
+    } else if (bias == null) {
+      finish(sums, from, alpha, count, target, at);
+    } else {
+      finish(sums, from, alpha, bias, (int) column, count, target, at);
     }
-    if (bias != null) {
-      addBias((int) column, count, target, at);
+    if (more) {
+      if (c != null) {
+        long addend = (long) LONGEST_RUN * Float.BYTES;
+        c.decodeRow(matrix, row, column, count, scratch, addend);
+        addProduct(scratch, addend, count, target, at);
+      }
+      if (bias != null) {
+        addBias((int) column, count, target, at);
+      }
+      if (activation != Activation.NONE) {
+        Activations.apply(activation, target, at, count);
+      }
+      Nans.canonical(target, at, count);
     }
-    if (activation != Activation.NONE) {
-      Activations.apply(activation, target, at, count);
-    }
-    Nans.canonical(target, at, count);
-    if (largest != null) {
+    if (amax != null) {
       int bits = largest(target, at, count);
-      largest.accumulateAndGet(bits, Math::max);
+      for (int seen = largest.get(); bits > seen; seen = largest.get()) {
+        if (largest.compareAndSet(seen, bits)) {
+          break;
+        }
+      }
     }
     if (!direct) {
       Encoders.encode(
@@ -150,28 +160,66 @@ final class Epilogue implements AutoCloseable {
     }
   }
 
-  private void scale(float[] sums, int from, int count, MemorySegment target, long at) {
-    int lanes = F32.length();
+  /** alpha · sum with canonical NaNs: all there is to do, as a rule. */
+  private static void finish(
+      float[] sums, int from, float alpha, int count, MemorySegment target, long at) {
+    MemorySegment dst = Segments.exact(target);
     int i = 0;
-    if (alpha == 0) {
-      target.asSlice(at, (long) count * Float.BYTES).fill((byte) 0);
-      return;
-    }
-    for (; i <= count - lanes; i += lanes) {
-      FloatVector.fromArray(F32, sums, from + i)
-          .mul(alpha)
-          .intoMemorySegment(target, at + (long) i * Float.BYTES, Species.LE);
+    for (; i <= count - LANES; i += LANES) {
+      FloatVector x = FloatVector.fromArray(F32, sums, from + i).mul(alpha);
+      x.blend(Float.NaN, x.compare(VectorOperators.NE, x))
+          .intoMemorySegment(dst, at + 4L * i, Species.LE);
     }
     for (; i < count; i++) {
-      target.set(FLOAT, at + (long) i * Float.BYTES, alpha * sums[from + i]);
+      dst.set(FLOAT, at + 4L * i, Nans.canonical(alpha * sums[from + i]));
+    }
+  }
+
+  /** alpha · sum + bias with canonical NaNs. */
+  private static void finish(
+      float[] sums,
+      int from,
+      float alpha,
+      float[] bias,
+      int column,
+      int count,
+      MemorySegment target,
+      long at) {
+    MemorySegment dst = Segments.exact(target);
+    int i = 0;
+    for (; i <= count - LANES; i += LANES) {
+      FloatVector x =
+          FloatVector.fromArray(F32, sums, from + i)
+              .mul(alpha)
+              .add(FloatVector.fromArray(F32, bias, column + i));
+      x.blend(Float.NaN, x.compare(VectorOperators.NE, x))
+          .intoMemorySegment(dst, at + 4L * i, Species.LE);
+    }
+    for (; i < count; i++) {
+      float x = alpha * sums[from + i] + bias[column + i];
+      dst.set(FLOAT, at + 4L * i, Nans.canonical(x));
+    }
+  }
+
+  private void scale(float[] sums, int from, int count, MemorySegment target, long at) {
+    MemorySegment dst = Segments.exact(target);
+    int i = 0;
+    for (; i <= count - LANES; i += LANES) {
+      FloatVector.fromArray(F32, sums, from + i)
+          .mul(alpha)
+          .intoMemorySegment(dst, at + (long) i * Float.BYTES, Species.LE);
+    }
+    for (; i < count; i++) {
+      dst.set(FLOAT, at + (long) i * Float.BYTES, alpha * sums[from + i]);
     }
   }
 
   private void addProduct(
-      MemorySegment addend, long addendAt, int count, MemorySegment target, long at) {
-    int lanes = F32.length();
+      MemorySegment terms, long addendAt, int count, MemorySegment sums, long at) {
+    MemorySegment addend = Segments.exact(terms);
+    MemorySegment target = Segments.exact(sums);
     int i = 0;
-    for (; i <= count - lanes; i += lanes) {
+    for (; i <= count - LANES; i += LANES) {
       long step = (long) i * Float.BYTES;
       FloatVector.fromMemorySegment(F32, addend, addendAt + step, Species.LE)
           .mul(beta)
@@ -185,10 +233,10 @@ final class Epilogue implements AutoCloseable {
     }
   }
 
-  private void addBias(int column, int count, MemorySegment target, long at) {
-    int lanes = F32.length();
+  private void addBias(int column, int count, MemorySegment sums, long at) {
+    MemorySegment target = Segments.exact(sums);
     int i = 0;
-    for (; i <= count - lanes; i += lanes) {
+    for (; i <= count - LANES; i += LANES) {
       long step = (long) i * Float.BYTES;
       FloatVector.fromArray(F32, bias, column + i)
           .add(FloatVector.fromMemorySegment(F32, target, at + step, Species.LE))
@@ -201,11 +249,11 @@ final class Epilogue implements AutoCloseable {
   }
 
   /** The largest magnitude by bits, so that NaN is above infinity and infinity above numbers. */
-  private static int largest(MemorySegment values, long at, int count) {
-    int lanes = F32.length();
+  private static int largest(MemorySegment stored, long at, int count) {
+    MemorySegment values = Segments.exact(stored);
     var most = F32.zero().reinterpretAsInts();
     int i = 0;
-    for (; i <= count - lanes; i += lanes) {
+    for (; i <= count - LANES; i += LANES) {
       most =
           FloatVector.fromMemorySegment(F32, values, at + (long) i * Float.BYTES, Species.LE)
               .reinterpretAsInts()
@@ -230,7 +278,11 @@ final class Epilogue implements AutoCloseable {
       float value = Float.intBitsToFloat(largest.get());
       ((HostStorage) amax.storage())
           .data()
-          .set(FLOAT, amax.offset() * Float.BYTES, Float.isNaN(value) ? Float.NaN : value);
+          .set(FLOAT, amax.offset() * Float.BYTES, Nans.canonical(value));
     }
+    c = null;
+    bias = null;
+    out = null;
+    amax = null;
   }
 }

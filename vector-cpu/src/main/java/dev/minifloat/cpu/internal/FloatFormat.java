@@ -83,11 +83,6 @@ record FloatFormat(
     };
   }
 
-  /** The bits of the F32 power of two whose ulp is the format's smallest subnormal. */
-  int aligner() {
-    return (lowest - mantissaBits + 23) << 23;
-  }
-
   /** The code that overflow gives, but for the sign. */
   int overflowCode(Overflow overflow) {
     return switch (overflow) {

@@ -1,60 +1,84 @@
 package dev.minifloat.cpu.internal;
 
 /**
- * How a product is cut, from its shape alone, so that results don't depend on the number of
- * threads.
+ * How a product is cut.
  *
- * <p>The outer blocks bound the packed panels: {@code outerRows} × {@code outerDepth} of A and
- * {@code outerDepth} × {@code outerColumns} of B, {@value #PANEL_FLOATS} floats each or so. Inside,
- * a task computes {@code taskRows} × {@code taskColumns} sums, which stay in the second-level cache
- * while K advances by {@link Packing#DEPTH}; a panel of B of that depth stays in the first-level
- * cache.
- *
- * @param outerRows rows of A packed at a time, a multiple of {@link GemmTile#ROWS}
- * @param outerColumns columns of B packed at a time, a multiple of {@link GemmTile#COLUMNS}
- * @param outerDepth steps of K packed at a time
- * @param outerMatrices matrices packed at a time; 1 unless a whole matrix is packed at a time
- * @param taskRows rows of a task, a multiple of {@link GemmTile#ROWS}
- * @param taskColumns columns of a task, a multiple of {@link GemmTile#COLUMNS}
+ * <p>A task computes {@code rows} × {@code columns} sums. It has a strip of packed B, a few blocks
+ * of {@code step} × {@code columns}, in the second-level cache, and goes through it once for each
+ * panel of A, of which a block of K stays in the first-level cache meanwhile. So do the sums of a
+ * panel if the strip has all of K, which is worth more than a wider strip. The more rows, the less
+ * it matters that the strip was packed, or came from far away. Sums are chains of FMAs with K
+ * ascending however they are cut, so that the cut may depend on the number of threads.
  */
-record GemmBlocks(
-    int outerRows,
-    int outerColumns,
-    int outerDepth,
-    int outerMatrices,
-    int taskRows,
-    int taskColumns) {
+final class GemmBlocks {
+  /** Floats of a strip of B (512 KiB), beside which panels of A pass through the cache. */
+  static final int STRIP_FLOATS = 128 << 10;
 
-  /** Floats of packed A, and of packed B, that are held at a time (16 MiB). */
-  private static final int PANEL_FLOATS = 1 << 22;
+  /** Steps of K that strips shall have room for: their sums need not wait in a far cache. */
+  private static final int STRIP_DEPTH = 2048;
 
-  private static final int LEAST_OUTER = 1024;
-  private static final int MOST_DEPTH = 4096;
-  private static final int TASK_ROWS = 96;
-  private static final int TASK_COLUMNS = 256;
+  private static final int MOST_COLUMNS = 512;
+  private static final int MOST_ROWS = 1092;
 
-  /** With fewer tasks than this, threads would wait for each other. */
-  private static final int ENOUGH_TASKS = 16;
+  /** Rows and columns below which packing twice costs more than a thread gains. */
+  private static final int LEAST_ROWS = 96;
 
-  /** The blocks of a stack of products. */
-  static GemmBlocks of(long matrices, long m, long n, long k) {
-    int depth = (int) Math.min(k, MOST_DEPTH);
-    int most = Math.max(LEAST_OUTER, PANEL_FLOATS / Math.max(1, depth));
-    int rows = roundUp(Math.min(m, most), GemmTile.ROWS);
-    int columns = roundUp(Math.min(n, most), GemmTile.COLUMNS);
-    int stack = 1;
-    if (rows >= m && columns >= n && depth == k) {
-      int largest = Math.max(rows, columns) * Math.max(1, depth);
-      stack = (int) Math.clamp((long) PANEL_FLOATS / largest, 1, matrices);
+  private static final int LEAST_COLUMNS = 64;
+
+  /** Tasks of each thread above which it does not matter that they end at different times. */
+  private static final int ENOUGH_TASKS = 8;
+
+  private int step;
+  private int rows;
+  private int columns;
+
+  /** Steps of K of a block, a multiple of {@link Packing#ROUND}. */
+  int step() {
+    return step;
+  }
+
+  /** Rows of a task, a multiple of {@link GemmTile#ROWS}. */
+  int rows() {
+    return rows;
+  }
+
+  /** Columns of a task, a multiple of {@link GemmTile#COLUMNS}. */
+  int columns() {
+    return columns;
+  }
+
+  /** Steps of K in a block: as even parts of K as there must be. */
+  static int stepOf(long k) {
+    if (k <= Packing.DEPTH) {
+      return Packing.rounded((int) k);
     }
-    int taskRows = roundUp(Math.ceilDiv(rows, Math.ceilDiv(rows, TASK_ROWS)), GemmTile.ROWS);
-    int taskColumns = roundUp(TASK_COLUMNS, GemmTile.COLUMNS);
-    while (taskColumns > 2 * GemmTile.COLUMNS
-        && (long) stack * Math.ceilDiv(rows, taskRows) * Math.ceilDiv(columns, taskColumns)
-            < ENOUGH_TASKS) {
-      taskColumns = roundUp(taskColumns / 2, GemmTile.COLUMNS);
+    return Packing.rounded((int) Math.ceilDiv(k, Math.ceilDiv(k, Packing.DEPTH)));
+  }
+
+  /** Cuts a stack of products for a number of threads. */
+  void cut(long matrices, long m, long n, long k, int threads) {
+    step = stepOf(k);
+    int widest =
+        Math.min(MOST_COLUMNS, STRIP_FLOATS / Packing.rounded((int) Math.min(k, STRIP_DEPTH)));
+    widest -= widest % GemmTile.COLUMNS;
+    long down = Math.ceilDiv(m, MOST_ROWS);
+    long across = Math.ceilDiv(n, widest);
+    while (threads > 1
+        && matrices * down * across % threads != 0
+        && matrices * down * across < (long) ENOUGH_TASKS * threads) {
+      boolean rowsLeft = m / (down + 1) >= LEAST_ROWS;
+      boolean columnsLeft = n / (across + 1) >= LEAST_COLUMNS;
+      // Rows first: as long as there is one strip, a panel of A is packed for one task only.
+      if (rowsLeft && (across == 1 || !columnsLeft || m > n)) {
+        down++;
+      } else if (columnsLeft) {
+        across++;
+      } else {
+        break;
+      }
     }
-    return new GemmBlocks(rows, columns, depth, stack, taskRows, Math.min(columns, taskColumns));
+    rows = roundUp(Math.ceilDiv(m, down), GemmTile.ROWS);
+    columns = roundUp(Math.ceilDiv(n, across), GemmTile.COLUMNS);
   }
 
   private static int roundUp(long value, int multiple) {

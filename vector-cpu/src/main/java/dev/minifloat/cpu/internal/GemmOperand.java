@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal;
 
+import dev.minifloat.DType;
 import dev.minifloat.codec.PackedElements;
 import dev.minifloat.spi.HostStorage;
 import dev.minifloat.spi.TensorView;
@@ -7,64 +8,132 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * A stack of strided matrices in a storage: what a view is to a product.
- *
- * @param storage where the elements are
- * @param offset storage index of element (0, 0) of the first matrix
- * @param rows rows of each matrix
- * @param columns columns of each matrix
- * @param rowStride storage elements from a row to the next
- * @param columnStride storage elements from a column to the next
- * @param batchDims extents of the stack
- * @param batchStrides storage elements from a matrix to the next, along each extent
+ * A stack of strided matrices in a storage: what a view is to a product. An object shows one
+ * operand at a time and is used for the next.
  */
-@SuppressWarnings("ArrayRecordComponent") // never compared, hashed or printed
-record GemmOperand(
-    HostStorage storage,
-    long offset,
-    long rows,
-    long columns,
-    long rowStride,
-    long columnStride,
-    long[] batchDims,
-    long[] batchStrides) {
+final class GemmOperand {
+  private static final long[] NONE = {};
 
-  private static final long[] SINGLE = {};
+  private HostStorage storage;
+  private long offset;
+  private long rows;
+  private long columns;
+  private long rowStride;
+  private long columnStride;
+  private int batchRank;
+  private long[] batchDims = NONE;
+  private long[] batchStrides = NONE;
 
   /** The matrices of a view of rank 2 or more. */
   static GemmOperand of(TensorView x) {
-    int batchRank = x.shape().rank() - 2;
-    long[] strides = batchRank == 0 ? SINGLE : new long[batchRank];
-    for (int i = 0; i < batchRank; i++) {
-      strides[i] = x.stride(i);
-    }
-    return new GemmOperand(
-        (HostStorage) x.storage(),
-        x.offset(),
-        x.shape().rows(),
-        x.shape().columns(),
-        x.stride(-2),
-        x.stride(-1),
-        batchRank == 0 ? SINGLE : Arrays.copyOf(x.shape().dims(), batchRank),
-        strides);
+    return new GemmOperand().show(x);
   }
 
   /** A vector as a matrix of one row. */
   static GemmOperand rowOf(TensorView x) {
-    long n = x.shape().elements();
-    return new GemmOperand(
-        (HostStorage) x.storage(), x.offset(), 1, n, 0, x.stride(0), SINGLE, SINGLE);
+    return new GemmOperand().showRow(x);
+  }
+
+  /** Shows the matrices of a view of rank 2 or more. */
+  GemmOperand show(TensorView x) {
+    batchRank = x.shape().rank() - 2;
+    if (batchDims.length < batchRank) {
+      batchDims = new long[batchRank];
+      batchStrides = new long[batchRank];
+    }
+    for (int i = 0; i < batchRank; i++) {
+      batchDims[i] = x.shape().dim(i);
+      batchStrides[i] = x.stride(i);
+    }
+    storage = (HostStorage) x.storage();
+    offset = x.offset();
+    rows = x.shape().rows();
+    columns = x.shape().columns();
+    rowStride = x.stride(-2);
+    columnStride = x.stride(-1);
+    return this;
+  }
+
+  /** Shows a vector as a matrix of one row. */
+  GemmOperand showRow(TensorView x) {
+    batchRank = 0;
+    storage = (HostStorage) x.storage();
+    offset = x.offset();
+    rows = 1;
+    columns = x.shape().elements();
+    rowStride = 0;
+    columnStride = x.stride(0);
+    return this;
+  }
+
+  /** Shows what another does. */
+  GemmOperand show(GemmOperand x) {
+    batchRank = x.batchRank;
+    batchDims = Arrays.copyOf(x.batchDims, batchRank);
+    batchStrides = Arrays.copyOf(x.batchStrides, batchRank);
+    storage = x.storage;
+    offset = x.offset;
+    rows = x.rows;
+    columns = x.columns;
+    rowStride = x.rowStride;
+    columnStride = x.columnStride;
+    return this;
+  }
+
+  /** Shows nothing, and keeps nothing alive. */
+  void clear() {
+    storage = null;
+  }
+
+  /** Where the elements are. */
+  HostStorage storage() {
+    return storage;
+  }
+
+  /** The element of the storage at which the first matrix begins. */
+  long offset() {
+    return offset;
+  }
+
+  /** Rows of each matrix. */
+  long rows() {
+    return rows;
+  }
+
+  /** Columns of each matrix. */
+  long columns() {
+    return columns;
+  }
+
+  /** Storage elements from a row to the next. */
+  long rowStride() {
+    return rowStride;
+  }
+
+  /** Storage elements from a column to the next. */
+  long columnStride() {
+    return columnStride;
+  }
+
+  /** Shows each matrix transposed. */
+  GemmOperand transpose() {
+    long extent = rows;
+    rows = columns;
+    columns = extent;
+    long stride = rowStride;
+    rowStride = columnStride;
+    columnStride = stride;
+    return this;
   }
 
   /** Each matrix transposed. */
   GemmOperand transposed() {
-    return new GemmOperand(
-        storage, offset, columns, rows, columnStride, rowStride, batchDims, batchStrides);
+    return new GemmOperand().show(this).transpose();
   }
 
   /** Whether the stack shows the same matrix again and again. */
   boolean isRepeated() {
-    for (int i = 0; i < batchStrides.length; i++) {
+    for (int i = 0; i < batchRank; i++) {
       if (batchStrides[i] != 0 && batchDims[i] != 1) {
         return false;
       }
@@ -77,7 +146,7 @@ record GemmOperand(
    */
   boolean isStackable() {
     long next = rows * rowStride;
-    for (int i = batchStrides.length - 1; i >= 0; i--) {
+    for (int i = batchRank - 1; i >= 0; i--) {
       if (batchDims[i] != 1 && batchStrides[i] != next) {
         return false;
       }
@@ -86,21 +155,39 @@ record GemmOperand(
     return true;
   }
 
-  /** The rows of all matrices as one matrix; only if {@link #isStackable}. */
-  GemmOperand stacked(long matrices) {
-    return new GemmOperand(
-        storage, offset, rows * matrices, columns, rowStride, columnStride, SINGLE, SINGLE);
+  /** Shows the rows of all matrices as one matrix; only if {@link #isStackable}. */
+  void stack(long matrices) {
+    rows *= matrices;
+    batchRank = 0;
   }
 
-  /** The one matrix of a stack that {@link #isRepeated}. */
-  GemmOperand single() {
-    return new GemmOperand(storage, offset, rows, columns, rowStride, columnStride, SINGLE, SINGLE);
+  /** Shows the one matrix of a stack that {@link #isRepeated}. */
+  void single() {
+    batchRank = 0;
   }
 
   /** Columns {@code from … from + count − 1} of one matrix of the stack. */
   GemmOperand columns(long matrix, long from, long count) {
-    return new GemmOperand(
-        storage, index(matrix, 0, from), rows, count, rowStride, columnStride, SINGLE, SINGLE);
+    GemmOperand part = new GemmOperand().show(this);
+    part.offset = index(matrix, 0, from);
+    part.columns = count;
+    part.batchRank = 0;
+    return part;
+  }
+
+  /** Whether the storage indices of the first elements of all rows are multiples of {@code n}. */
+  boolean startsRowsAtMultiplesOf(long n) {
+    return offset % n == 0 && stepsRowsByMultiplesOf(n);
+  }
+
+  /** Whether from each row to every other it is a multiple of {@code n} storage elements. */
+  boolean stepsRowsByMultiplesOf(long n) {
+    for (int i = 0; i < batchStrides.length; i++) {
+      if (batchDims[i] != 1 && batchStrides[i] % n != 0) {
+        return false;
+      }
+    }
+    return rows == 1 || rowStride % n == 0;
   }
 
   /** Whether elements of a row are neighbours in the storage. */
@@ -113,10 +200,15 @@ record GemmOperand(
     return rowStride == 1 || rows <= 1;
   }
 
+  /** Whether rows can be read as floats where they are. */
+  boolean isPlainF32() {
+    return storage.dtype() == DType.F32 && hasDenseRows();
+  }
+
   /** Storage index of an element. */
   long index(long matrix, long row, long column) {
     long at = offset + row * rowStride + column * columnStride;
-    for (int i = batchStrides.length - 1; i >= 0 && matrix != 0; i--) {
+    for (int i = batchRank - 1; i >= 0 && matrix != 0; i--) {
       at += matrix % batchDims[i] * batchStrides[i];
       matrix /= batchDims[i];
     }

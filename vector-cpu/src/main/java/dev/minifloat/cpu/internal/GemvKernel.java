@@ -1,36 +1,44 @@
 package dev.minifloat.cpu.internal;
 
+import static dev.minifloat.cpu.internal.Species.FLOAT;
+import static dev.minifloat.cpu.internal.Species.LANES;
+
+import dev.minifloat.DType;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.function.IntConsumer;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorSpecies;
+import jdk.incubator.vector.VectorShuffle;
 
 /**
  * Products of a matrix with a few vectors: out[v, r] = Σ_k w[r, k] · x[v, k], v below {@link
  * #MOST_VECTORS}. The matrix is streamed once and never packed.
  *
- * <p>Where rows are dense, four of them at a time are decoded to the first-level cache and
- * multiplied with every x. Where columns are dense, four columns at a time are, and added to the
- * sums of a block of rows. Either way a row's order of summation depends on K alone.
+ * <p>Dense rows are multiplied straight from memory ({@link GemvRow}) if there is a kernel for the
+ * format and the scales lie right ({@link GemvScales}); what remains of K, the rows where that went
+ * wrong, and every other matrix is decoded first ({@link GemvDecoded}). Either way a row's order of
+ * summation depends on its values and K alone.
+ *
+ * <p>A kernel that applies scales multiplies elements with activations first, which may overflow or
+ * underflow where element · scale would not have. The former shows in the sum, and the row is
+ * decoded. Against the latter activations must not be tiny: with none below 2^-100 every product,
+ * and so every sum of products, is a multiple of 2^-149, and none loses a digit.
  */
-final class GemvKernel {
+final class GemvKernel implements IntConsumer {
   /** Vectors that one pass over the matrix serves. */
   static final int MOST_VECTORS = 4;
 
   /** Floats of x that are held decoded; what needs more is a matrix product. */
   private static final long MOST_FLOATS = 1 << 22;
 
-  /** Rows, or columns, that are decoded together. */
-  private static final int GROUP = 4;
+  /** Elements that a task works on, roughly: some hundred microseconds' worth at most. */
+  private static final int TASK_ELEMENTS = 1 << 17;
 
-  /** Elements of a row that are decoded at a time. */
-  private static final int CHUNK = 1024;
+  /** Rows of a task, if it has so many, are a multiple: no two tasks write to one cache line. */
+  private static final int TASK_ROWS = 16;
 
-  /** Rows summed at a time where columns are dense. */
-  private static final int BLOCK = 512;
-
-  /** A quarter of the elements that a task works on where rows are dense, roughly. */
-  private static final int TASK_ELEMENTS = 1 << 14;
+  /** Factors that are made at a time, roughly: few enough for the first-level cache. */
+  private static final int FACTORS = 1 << 10;
 
   /** Elements below which a hand-over to another thread costs more than it gains. */
   private static final long LEAST_PARALLEL = 1 << 16;
@@ -41,52 +49,133 @@ final class GemvKernel {
   /** Floats that hold the sums of slices; what needs more is a matrix product. */
   private static final long MOST_PARTS = 1 << 24;
 
-  private static final VectorSpecies<Float> F32 = Species.FLOAT;
-  private static final int LANES = Species.LANES;
+  private static final VectorShuffle<Float> EIGHT_AWAY = away(8);
+  private static final VectorShuffle<Float> FOUR_AWAY = away(4);
+  private static final VectorShuffle<Float> TWO_AWAY = away(2);
+  private static final VectorShuffle<Float> ONE_AWAY = away(1);
 
-  /** Bytes of a vector, and from a decoded row, or column, to the next. */
-  private static final long V = (long) LANES * Float.BYTES;
-
-  private static final long ROW = (long) CHUNK * Float.BYTES;
-  private static final long COLUMN = (long) BLOCK * Float.BYTES;
-
+  private final Workers workers;
   private final PackingBuffers buffers;
-  private final GemmOperand w;
-  private final Results results;
-  private final int vectors;
-  private final int depth;
-  private final boolean sameX;
-  private final float[] x;
-  private final boolean byRows;
-  private final int taskRows;
-  private final int blocks;
+  private final GemvDecoded decoded = new GemvDecoded();
+  private final GemvScales scales = new GemvScales();
 
-  /** Where the sums of a block of rows go. */
-  private interface Results {
-    /** See {@link Epilogue#store}. */
-    void store(
-        float[] sums,
-        int from,
-        long matrix,
-        long row,
-        long column,
-        int count,
-        MemorySegment scratch);
+  private GemmOperand w;
+  private int vectors;
+  private int depth;
+  private boolean sameX;
+  private float[] x;
+  private boolean byRows;
+  private int taskRows;
+  private int blocks;
+
+  /** Where sums go; if null, to {@link #parts}, vectors {@link #partsPitch} floats apart. */
+  private Epilogue epilogue;
+
+  private float[] parts;
+  private int partsFrom;
+  private int partsPitch;
+
+  /** Whether kernels read the rows. */
+  private boolean direct;
+
+  /** Steps of a row that kernels take, and the elements in them. */
+  private int steps;
+
+  private int span;
+
+  /** The vectors times the scales of columns; x itself if there are none. */
+  private float[] factored;
+
+  /** These in the kernels' order, {@link #pitch} floats apart; the same array if it is theirs. */
+  private float[] arranged;
+
+  private int pitch;
+
+  /** An object for one product after the other. */
+  GemvKernel(Workers workers, PackingBuffers buffers) {
+    this.workers = workers;
+    this.buffers = buffers;
   }
 
-  private GemvKernel(
-      PackingBuffers buffers, GemmOperand w, GemmOperand x, long matrices, Results results) {
-    this.buffers = buffers;
-    this.w = w;
-    this.results = results;
-    this.vectors = (int) x.rows();
-    this.depth = (int) x.columns();
-    this.sameX = x.isRepeated();
-    this.byRows = w.hasDenseRows() || !w.hasDenseColumns();
+  private void begin(GemmOperand matrix, GemmOperand vector, long matrices) {
+    w = matrix;
+    vectors = (int) vector.rows();
+    depth = (int) vector.columns();
+    sameX = vector.isRepeated();
+    byRows = w.hasDenseRows() || !w.hasDenseColumns();
     // Columns are decoded over a block of rows at a time, so there the block must be long.
-    this.taskRows = byRows ? Math.min(BLOCK, (TASK_ELEMENTS / depth + 1) * GROUP) : BLOCK;
-    this.blocks = Work.count(w.rows(), taskRows);
-    this.x = decode(x, sameX ? 1 : (int) matrices);
+    taskRows = byRows ? rowsOfTask(depth) : GemvDecoded.BLOCK;
+    blocks = Work.count(w.rows(), taskRows);
+    int held = (sameX ? 1 : (int) matrices) * vectors;
+    x = decode(vector, held);
+    decoded.begin(w, x, vectors, depth, taskRows);
+    beginDirect(matrices, held);
+  }
+
+  private void beginDirect(long matrices, int held) {
+    DType dtype = w.storage().dtype();
+    direct =
+        w.hasDenseRows()
+            && w.columns() > 1
+            && GemvFormat.exists(dtype, 0, 1)
+            && w.columns() >= GemvFormat.step(dtype)
+            && (dtype.bits() >= 8 || w.startsRowsAtMultiplesOf(2))
+            && scales.show(w, matrices)
+            && GemvFormat.exists(dtype, scales.group(), 1)
+            && (!scales.isScaled() || GemvScales.areSafe(x, held * depth));
+    factored = x;
+    if (direct && scales.columns()) {
+      factored = buffers.take(held * depth);
+      long first = scales.scaleRow(w.offset());
+      for (int v = 0; v < held; v++) {
+        direct &= scales.multiply(x, v * depth, depth, first, factored);
+      }
+    }
+    boolean inOrder = !direct || GemvFormat.parts(dtype) == 1;
+    steps = direct ? depth / GemvFormat.step(dtype) : 0;
+    span = direct ? steps * GemvFormat.step(dtype) : 0;
+    pitch = inOrder ? depth : span;
+    arranged = inOrder ? factored : arrange(factored, held);
+  }
+
+  private void end() {
+    if (isOther(arranged, factored)) {
+      buffers.give(arranged);
+    }
+    if (isOther(factored, x)) {
+      buffers.give(factored);
+    }
+    buffers.give(x);
+    arranged = null;
+    factored = null;
+    x = null;
+    w = null;
+    epilogue = null;
+    parts = null;
+    decoded.end();
+    scales.clear();
+  }
+
+  @SuppressWarnings("ReferenceEquality") // which array it is
+  private static boolean isOther(float[] a, float[] b) {
+    return a != b;
+  }
+
+  private static int rowsOfTask(int depth) {
+    int rows = TASK_ELEMENTS / depth;
+    int unit = rows >= TASK_ROWS ? TASK_ROWS : GemvDecoded.GROUP;
+    return Math.clamp(rows - rows % unit, GemvDecoded.GROUP, GemvDecoded.BLOCK);
+  }
+
+  private float[] arrange(float[] values, int count) {
+    float[] target = buffers.take(count * span);
+    float[] spare = buffers.take(span);
+    for (int v = 0; v < count; v++) {
+      DType dtype = w.storage().dtype();
+      GemvFormat.arrange(dtype, values, v * depth, span, spare, target, v * span);
+    }
+    buffers.give(spare);
+    return target;
   }
 
   /** Whether {@link #runLong} takes this product: vectors too long for {@link #run}. */
@@ -107,26 +196,21 @@ final class GemvKernel {
   /**
    * Computes and stores a product.
    *
-   * @param w [R, K], {@code matrices} of them; at least one element
-   * @param x [V, K], likewise
+   * @param matrix [R, K], {@code matrices} of them; at least one element
+   * @param vector [V, K], likewise
    */
-  static void run(
-      Workers workers,
-      PackingBuffers buffers,
-      GemmOperand w,
-      GemmOperand x,
-      long matrices,
-      Epilogue epilogue) {
-    GemvKernel kernel = new GemvKernel(buffers, w, x, matrices, epilogue::store);
-    int tasks = Work.toInt("matrices", matrices * kernel.blocks, "tasks");
-    if ((double) matrices * w.rows() * x.columns() >= LEAST_PARALLEL) {
-      workers.run(tasks, kernel::task);
+  void run(GemmOperand matrix, GemmOperand vector, long matrices, Epilogue store) {
+    begin(matrix, vector, matrices);
+    epilogue = store;
+    int tasks = Work.toInt("matrices", matrices * blocks, "tasks");
+    if ((double) matrices * w.rows() * depth >= LEAST_PARALLEL) {
+      workers.run(tasks, this);
     } else {
       for (int task = 0; task < tasks; task++) {
-        kernel.task(task);
+        accept(task);
       }
     }
-    buffers.give(kernel.x);
+    end();
   }
 
   /**
@@ -153,19 +237,17 @@ final class GemvKernel {
       workers.run(
           slices,
           slice -> {
-            long from = (long) slice * SLICE;
+            long from = slice * SLICE;
             long count = Math.min(SLICE, x.columns() - from);
-            int first = slice * vectors * rows;
-            Results keep =
-                (sums, at, _, v, row, n, _) ->
-                    System.arraycopy(sums, at, parts, (int) (first + v * rows + row), n);
-            GemvKernel kernel =
-                new GemvKernel(
-                    buffers, w.columns(of, from, count), x.columns(of, from, count), 1, keep);
+            GemvKernel kernel = new GemvKernel(workers, buffers);
+            kernel.begin(w.columns(of, from, count), x.columns(of, from, count), 1);
+            kernel.parts = parts;
+            kernel.partsFrom = slice * vectors * rows;
+            kernel.partsPitch = rows;
             for (int task = 0; task < kernel.blocks; task++) {
-              kernel.task(task);
+              kernel.accept(task);
             }
-            buffers.give(kernel.x);
+            kernel.end();
           });
       addSlices(parts, slices, vectors * rows);
       try (Memory.Block scratch = buffers.takeRows()) {
@@ -189,15 +271,17 @@ final class GemvKernel {
     }
   }
 
-  private float[] decode(GemmOperand source, int matrices) {
-    float[] values = buffers.take(matrices * vectors * depth);
-    for (int row = 0; row < matrices * vectors; row++) {
+  private float[] decode(GemmOperand source, int count) {
+    float[] values = buffers.take(count * depth);
+    for (int row = 0; row < count; row++) {
       source.decodeRow(row / vectors, row % vectors, depth, values, row * depth, buffers);
     }
     return values;
   }
 
-  private void task(int task) {
+  /** Computes one block of rows of a matrix. */
+  @Override
+  public void accept(int task) {
     int matrix = task / blocks;
     long first = (long) (task % blocks) * taskRows;
     int count = (int) Math.min(taskRows, w.rows() - first);
@@ -206,150 +290,148 @@ final class GemvKernel {
     Arrays.fill(sums, 0, vectors * taskRows, 0f);
     try (Memory.Block block = buffers.takeRows()) {
       MemorySegment scratch = block.segment();
-      if (byRows) {
-        for (int r = 0; r < count; r += GROUP) {
-          rows(matrix, first + r, Math.min(GROUP, count - r), xFrom, sums, r, scratch);
-        }
+      if (direct) {
+        direct(matrix, first, count, xFrom, sums, scratch);
+      } else if (byRows) {
+        decodeRows(matrix, first, count, 0, xFrom, sums, scratch);
       } else {
-        for (int k = 0; k < depth; k += GROUP) {
-          columns(matrix, first, count, k, Math.min(GROUP, depth - k), xFrom, sums, scratch);
-        }
+        decoded.columns(matrix, first, count, xFrom, sums, scratch);
       }
       for (int v = 0; v < vectors; v++) {
-        results.store(sums, v * taskRows, matrix, v, first, count, scratch);
+        if (epilogue != null) {
+          epilogue.store(sums, v * taskRows, matrix, v, first, count, scratch);
+        } else {
+          int to = (int) (partsFrom + (long) v * partsPitch + first);
+          System.arraycopy(sums, v * taskRows, parts, to, count);
+        }
       }
     }
     buffers.give(sums);
   }
 
-  /** Sums of up to {@link #GROUP} rows. */
-  private void rows(
-      int matrix, long row, int count, int xFrom, float[] sums, int to, MemorySegment scratch) {
-    for (int k = 0; k < depth; k += CHUNK) {
-      int chunk = Math.min(CHUNK, depth - k);
-      for (int r = 0; r < GROUP; r++) {
-        // Rows past the end repeat the last one; their sums are not used.
-        long source = row + Math.min(r, count - 1);
-        w.decodeRow(matrix, source, k, chunk, scratch, (long) r * CHUNK * Float.BYTES);
-      }
-      for (int v = 0; v < vectors; v++) {
-        multiplyRows(scratch, x, xFrom + v * depth + k, chunk, sums, v * taskRows + to, count);
-      }
-    }
-  }
-
-  /** Adds four rows of {@code scratch}, {@link #CHUNK} floats apart, times x to {@code sums}. */
-  private static void multiplyRows(
-      MemorySegment scratch, float[] x, int from, int depth, float[] sums, int to, int count) {
-    FloatVector a = FloatVector.zero(F32);
-    FloatVector b = a;
-    FloatVector c = a;
-    FloatVector d = a;
-    FloatVector e = a;
-    FloatVector f = a;
-    FloatVector g = a;
-    FloatVector h = a;
-    int k = 0;
-    // Loads are written out: a method around them may be compiled by itself first, become too big
-    // to be inlined, and then put every vector on the heap.
-    for (; k <= depth - 2 * LANES; k += 2 * LANES) {
-      long p = (long) k * Float.BYTES;
-      FloatVector x0 = FloatVector.fromArray(F32, x, from + k);
-      FloatVector x1 = FloatVector.fromArray(F32, x, from + k + LANES);
-      a = FloatVector.fromMemorySegment(F32, scratch, p, Species.LE).fma(x0, a);
-      b = FloatVector.fromMemorySegment(F32, scratch, p + V, Species.LE).fma(x1, b);
-      c = FloatVector.fromMemorySegment(F32, scratch, p + 1 * ROW, Species.LE).fma(x0, c);
-      d = FloatVector.fromMemorySegment(F32, scratch, p + 1 * ROW + V, Species.LE).fma(x1, d);
-      e = FloatVector.fromMemorySegment(F32, scratch, p + 2 * ROW, Species.LE).fma(x0, e);
-      f = FloatVector.fromMemorySegment(F32, scratch, p + 2 * ROW + V, Species.LE).fma(x1, f);
-      g = FloatVector.fromMemorySegment(F32, scratch, p + 3 * ROW, Species.LE).fma(x0, g);
-      h = FloatVector.fromMemorySegment(F32, scratch, p + 3 * ROW + V, Species.LE).fma(x1, h);
-    }
-    float sum0 = VectorMath.sum(a.add(b));
-    float sum1 = VectorMath.sum(c.add(d));
-    float sum2 = VectorMath.sum(e.add(f));
-    float sum3 = VectorMath.sum(g.add(h));
-    for (; k < depth; k++) {
-      float factor = x[from + k];
-      sum0 = Math.fma(element(scratch, 0, k), factor, sum0);
-      sum1 = Math.fma(element(scratch, 1, k), factor, sum1);
-      sum2 = Math.fma(element(scratch, 2, k), factor, sum2);
-      sum3 = Math.fma(element(scratch, 3, k), factor, sum3);
-    }
-    sums[to] += sum0;
-    if (count > 1) {
-      sums[to + 1] += sum1;
-    }
-    if (count > 2) {
-      sums[to + 2] += sum2;
-    }
-    if (count > 3) {
-      sums[to + 3] += sum3;
-    }
-  }
-
-  private static float element(MemorySegment scratch, int row, int k) {
-    return scratch.getAtIndex(Packing.FLOAT, (long) row * CHUNK + k);
-  }
-
-  /** Adds up to {@link #GROUP} columns from {@code k} on, times x, to the sums of a block. */
-  private void columns(
+  private void decodeRows(
       int matrix,
       long first,
       int count,
-      int k,
-      int group,
+      int column,
       int xFrom,
       float[] sums,
       MemorySegment scratch) {
-    for (int i = 0; i < group; i++) {
-      long at = w.index(matrix, first, k + i);
-      Decoders.decodeScaled(w.storage(), at, count, scratch, (long) i * BLOCK * Float.BYTES);
+    for (int r = 0; r < count; r += GemvDecoded.GROUP) {
+      int group = Math.min(GemvDecoded.GROUP, count - r);
+      decoded.rows(matrix, first + r, group, column, xFrom, sums, r, scratch);
     }
+  }
+
+  /** Sums of a block of rows by kernels. */
+  private void direct(
+      int matrix, long first, int count, int xFrom, float[] sums, MemorySegment scratch) {
+    float[] lanes = buffers.take(vectors * taskRows * LANES);
+    Arrays.fill(lanes, 0, vectors * taskRows * LANES, 0f);
+    multiply(matrix, first, count, lanes);
     for (int v = 0; v < vectors; v++) {
-      int from = xFrom + v * depth + k;
-      int to = v * taskRows;
-      if (group == GROUP) {
-        addColumns(scratch, x, from, count, sums, to);
-      } else {
-        for (int i = 0; i < group; i++) {
-          addColumn(scratch, i, x[from + i], count, sums, to);
+      addLanes(lanes, v * taskRows * LANES, count, sums, v * taskRows);
+    }
+    buffers.give(lanes);
+    if (scales.isScaled()) {
+      for (int r = 0; r < count; r++) {
+        float factor = scales.factor(w.index(matrix, first + r, 0));
+        for (int v = 0; v < vectors; v++) {
+          sums[v * taskRows + r] *= factor;
+        }
+      }
+    }
+    if (span < depth) {
+      decodeRows(matrix, first, count, span, xFrom, sums, scratch);
+    }
+    if (scales.isScaled()) {
+      for (int r = 0; r < count; r++) {
+        if (!isFinite(sums, r)) {
+          for (int v = 0; v < vectors; v++) {
+            sums[v * taskRows + r] = 0;
+          }
+          decoded.rows(matrix, first + r, 1, 0, xFrom, sums, r, scratch);
         }
       }
     }
   }
 
-  private static void addColumns(
-      MemorySegment scratch, float[] x, int from, int count, float[] sums, int to) {
-    FloatVector x0 = FloatVector.broadcast(F32, x[from]);
-    FloatVector x1 = FloatVector.broadcast(F32, x[from + 1]);
-    FloatVector x2 = FloatVector.broadcast(F32, x[from + 2]);
-    FloatVector x3 = FloatVector.broadcast(F32, x[from + 3]);
-    int r = 0;
-    for (; r <= count - LANES; r += LANES) {
-      long p = (long) r * Float.BYTES;
-      FloatVector sum = FloatVector.fromArray(F32, sums, to + r);
-      sum = FloatVector.fromMemorySegment(F32, scratch, p, Species.LE).fma(x0, sum);
-      sum = FloatVector.fromMemorySegment(F32, scratch, p + 1 * COLUMN, Species.LE).fma(x1, sum);
-      sum = FloatVector.fromMemorySegment(F32, scratch, p + 2 * COLUMN, Species.LE).fma(x2, sum);
-      FloatVector.fromMemorySegment(F32, scratch, p + 3 * COLUMN, Species.LE)
-          .fma(x3, sum)
-          .intoArray(sums, to + r);
-    }
-    for (; r < count; r++) {
-      float sum = sums[to + r];
-      for (int i = 0; i < GROUP; i++) {
-        sum = Math.fma(scratch.getAtIndex(Packing.FLOAT, (long) i * BLOCK + r), x[from + i], sum);
+  private boolean isFinite(float[] sums, int row) {
+    for (int v = 0; v < vectors; v++) {
+      if (!Float.isFinite(sums[v * taskRows + row])) {
+        return false;
       }
-      sums[to + r] = sum;
+    }
+    return true;
+  }
+
+  private void multiply(int matrix, long first, int count, float[] lanes) {
+    DType dtype = w.storage().dtype();
+    MemorySegment data = w.storage().data();
+    int group = scales.group();
+    int from = sameX ? 0 : matrix * vectors * pitch;
+    int groups = group == 0 ? 0 : span / group;
+    int rowFactors = scales.rowFactors(w);
+    int together = rowFactors == 0 ? 1 : Math.clamp(FACTORS / rowFactors, 1, count);
+    float[] factors =
+        buffers.take(Math.max(GemvHalves.WIDENED, groups + (together - 1) * rowFactors + LANES));
+    long filled = -1;
+    for (int r = 0; r < count; r++) {
+      long element = w.index(matrix, first + r, 0);
+      long at = element * dtype.bits() / Byte.SIZE;
+      if (group != 0 && r % together == 0) {
+        long scaleRow = scales.scaleRow(element);
+        if (scaleRow != filled) {
+          int rows = Math.min(together, count - r);
+          scales.fill(scaleRow, (rows - 1) * rowFactors + groups, factors);
+          filled = scaleRow;
+        }
+      }
+      for (int v = 0; v < vectors; ) {
+        int some = some(dtype, group, vectors - v);
+        GemvFormat.kernel(dtype, group, some)
+            .multiply(
+                data,
+                at,
+                steps,
+                arranged,
+                from + v * pitch,
+                pitch,
+                factors,
+                r % together * rowFactors,
+                lanes,
+                (v * taskRows + r) * LANES,
+                taskRows * LANES);
+        v += some;
+      }
+    }
+    buffers.give(factors);
+  }
+
+  /** Of some vectors, how many a kernel takes at once. */
+  private static int some(DType dtype, int group, int vectors) {
+    if (vectors >= 4 && GemvFormat.exists(dtype, group, 4)) {
+      return 4;
+    }
+    return vectors >= 2 && GemvFormat.exists(dtype, group, 2) ? 2 : 1;
+  }
+
+  /** The sum of the lanes of each of {@code count} vectors, always by halves. */
+  private static void addLanes(float[] lanes, int from, int count, float[] sums, int to) {
+    for (int r = 0; r < count; r++) {
+      FloatVector sum = FloatVector.fromArray(FLOAT, lanes, from + r * LANES);
+      if (LANES >= 16) {
+        sum = sum.add(sum.rearrange(EIGHT_AWAY));
+      }
+      if (LANES >= 8) {
+        sum = sum.add(sum.rearrange(FOUR_AWAY));
+      }
+      sum = sum.add(sum.rearrange(TWO_AWAY));
+      sums[to + r] = sum.add(sum.rearrange(ONE_AWAY)).lane(0);
     }
   }
 
-  private static void addColumn(
-      MemorySegment scratch, int i, float x, int count, float[] sums, int to) {
-    for (int r = 0; r < count; r++) {
-      float w = scratch.getAtIndex(Packing.FLOAT, (long) i * BLOCK + r);
-      sums[to + r] = Math.fma(w, x, sums[to + r]);
-    }
+  private static VectorShuffle<Float> away(int distance) {
+    return VectorShuffle.fromOp(FLOAT, lane -> (lane ^ distance) & (LANES - 1));
   }
 }

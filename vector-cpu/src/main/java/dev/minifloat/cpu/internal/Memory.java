@@ -9,10 +9,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
-import java.util.HashMap;
-import java.util.Iterator;
-import java.util.Map;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
@@ -37,8 +37,12 @@ public final class Memory implements AutoCloseable {
 
   private final long cap;
 
-  /** Free blocks by size class; guarded by this, as are the fields below. */
-  private final Map<Long, Deque<Block>> free = new HashMap<>();
+  /**
+   * Free blocks, at {@link #indexOf} their size class, null where there never was one; guarded by
+   * this, as are the fields below. An array: looking a block up allocates nothing.
+   */
+  private final List<Deque<Block>> free =
+      new ArrayList<>(Collections.nCopies(indexOf(LARGEST) + 1, null));
 
   private long freeBytes;
   private long usedBytes;
@@ -100,7 +104,7 @@ public final class Memory implements AutoCloseable {
     }
     long size = sizeClass(bytes);
     synchronized (this) {
-      Deque<Block> blocks = free.get(size);
+      Deque<Block> blocks = free.get(indexOf(size));
       if (blocks != null && !blocks.isEmpty()) {
         freeBytes -= size;
         usedBytes += size;
@@ -150,12 +154,23 @@ public final class Memory implements AutoCloseable {
     return Math.ceilDiv(bytes, quarter) * quarter;
   }
 
+  /**
+   * The position of a size class among all: with 2^e the largest power of two below it, it is 5, 6,
+   * 7 or 8 quarters of that, and the classes come in fours.
+   */
+  private static int indexOf(long size) {
+    int exponent = Long.SIZE - 1 - Long.numberOfLeadingZeros(size - 1);
+    int quarters = (int) (size >> (exponent - 2));
+    int smallest = Long.numberOfTrailingZeros(SMALLEST) - 1;
+    return 4 * (exponent - smallest) + quarters - 8;
+  }
+
   private void giveBack(Block block) {
     long size = block.segment.byteSize();
     synchronized (this) {
       usedBytes -= size;
       if (!closed) {
-        free.computeIfAbsent(size, _ -> new ArrayDeque<>()).push(block);
+        blocksOf(size).push(block);
         freeBytes += size;
         if (freeBytes <= cap) {
           return;
@@ -169,6 +184,16 @@ public final class Memory implements AutoCloseable {
     }
   }
 
+  private Deque<Block> blocksOf(long size) {
+    int index = indexOf(size);
+    Deque<Block> blocks = free.get(index);
+    if (blocks == null) {
+      blocks = new ArrayDeque<>();
+      free.set(index, blocks);
+    }
+    return blocks;
+  }
+
   private synchronized boolean closed() {
     return closed;
   }
@@ -177,17 +202,15 @@ public final class Memory implements AutoCloseable {
   private void trim(long keep) {
     Deque<Block> victims = new ArrayDeque<>();
     synchronized (this) {
-      while (freeBytes > keep) {
-        long largest = 0;
-        for (Map.Entry<Long, Deque<Block>> entry : free.entrySet()) {
-          if (!entry.getValue().isEmpty()) {
-            largest = Math.max(largest, entry.getKey());
-          }
+      for (int i = free.size() - 1; freeBytes > keep; ) {
+        Deque<Block> blocks = free.get(i);
+        if (blocks == null || blocks.isEmpty()) {
+          i--;
+        } else {
+          Block oldest = blocks.removeLast();
+          victims.add(oldest);
+          freeBytes -= oldest.segment.byteSize();
         }
-        Iterator<Block> oldest = free.get(largest).descendingIterator();
-        victims.add(oldest.next());
-        oldest.remove();
-        freeBytes -= largest;
       }
     }
     // Closing a shared arena waits for all threads, so no lock is held meanwhile.

@@ -34,13 +34,35 @@ final class Narrow {
     }
   }
 
-  /** Stores as many of {@code n} ints at the start of {@code src} as fill vectors. */
-  static int run(MemorySegment src, int n, MemorySegment dst, long to, boolean wide) {
-    int width = wide ? 2 : 1;
+  /** Stores as many of {@code n} ints at {@code from} as fill vectors, in {@code width} bytes. */
+  static int run(MemorySegment src, long from, int n, MemorySegment dst, long to, int width) {
+    return switch (width) {
+      case 1 -> bytes(src, from, n, dst, to);
+      case 2 -> shorts(src, from, n, dst, to);
+      default -> {
+        int whole = n / LANES * LANES;
+        MemorySegment.copy(src, from, dst, to, 4L * whole);
+        yield whole;
+      }
+    };
+  }
+
+  private static int bytes(MemorySegment src, long from, int n, MemorySegment dst, long to) {
+    MemorySegment x = Segments.exact(src);
+    MemorySegment y = Segments.exact(dst);
     int i = 0;
     for (; i <= n - LANES; i += LANES) {
-      IntVector lanes = IntVector.fromMemorySegment(INT, src, 4L * i, LE);
-      store(lanes, dst, to + (long) width * i, wide);
+      store(IntVector.fromMemorySegment(INT, x, from + 4L * i, LE), y, to + i, false);
+    }
+    return i;
+  }
+
+  private static int shorts(MemorySegment src, long from, int n, MemorySegment dst, long to) {
+    MemorySegment x = Segments.exact(src);
+    MemorySegment y = Segments.exact(dst);
+    int i = 0;
+    for (; i <= n - LANES; i += LANES) {
+      store(IntVector.fromMemorySegment(INT, x, from + 4L * i, LE), y, to + 2L * i, true);
     }
     return i;
   }

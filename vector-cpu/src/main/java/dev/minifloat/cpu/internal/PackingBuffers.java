@@ -60,6 +60,11 @@ final class PackingBuffers {
     }
   }
 
+  /** A native buffer of at least {@code bytes} bytes, of any content. */
+  Memory.Block takeBytes(long bytes) {
+    return memory.take(bytes);
+  }
+
   /** A native buffer of {@link #ROW_FLOATS} floats, of any content. */
   Memory.Block takeRows() {
     return memory.take((long) ROW_FLOATS * Float.BYTES);

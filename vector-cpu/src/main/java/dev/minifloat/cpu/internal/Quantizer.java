@@ -6,6 +6,7 @@ import dev.minifloat.codec.ScaleGrid;
 import dev.minifloat.codec.Scales;
 import dev.minifloat.spi.HostStorage;
 import dev.minifloat.spi.TensorView;
+import java.util.function.IntConsumer;
 
 /**
  * Quantization, in three steps: the amax of each block, the scales that follow, the elements.
@@ -23,6 +24,8 @@ final class Quantizer {
   private final Memory memory;
   private final Copier copier;
   private final Amax amax;
+  private final Pool<Call> calls = new Pool<>(Call::new);
+  private final Pool<BlockPass> passes = new Pool<>(BlockPass::new);
 
   Quantizer(Workers workers, Memory memory, Copier copier, Amax amax) {
     this.workers = workers;
@@ -32,113 +35,155 @@ final class Quantizer {
   }
 
   void quantize(TensorView x, TensorView out, QuantSpec spec) {
-    long elements = x.shape().elements();
-    HostStorage target = Views.storage(out);
-    try (Source source = Source.of(x, copier, memory)) {
+    Call call = calls.take();
+    try {
+      call.run(x, Views.storage(out), spec);
+    } finally {
+      call.clear();
+      calls.give(call);
+    }
+  }
+
+  /** One call, whose tasks any thread may run. */
+  private final class Call {
+    private final Source source = new Source();
+    private final IntConsumer bandTask = this::bands;
+    private final IntConsumer amaxTask = this::amaxOfPiece;
+    private final IntConsumer elementTask = this::elements;
+    private final IntConsumer emptyTask = this::emptyScales;
+    private HostStorage target;
+    private QuantSpec spec;
+    private ScaleGrid grid;
+
+    /** All blocks; null in calls by bands. */
+    private BlockPass whole;
+
+    private int bandsOfTask;
+
+    /** Pieces of bands of which amax is taken: their extents, and how many make up a band. */
+    private long width;
+
+    private int height;
+    private int across;
+    private int down;
+
+    void run(TensorView x, HostStorage target, QuantSpec spec) {
+      long elements = x.shape().elements();
+      this.target = target;
+      this.spec = spec;
+      grid = target.grid();
+      source.open(x, copier, memory);
       if (spec.scaling() instanceof Scaling.NvFp4) {
-        float largest = Amax.value(amax.bits(source, elements));
-        target.globalScale(Scales.nvfp4Global(largest));
+        target.globalScale(Scales.nvfp4Global(Amax.value(amax.bits(source, elements))));
       }
       if (elements == 0) {
-        emptyScales(target, spec);
+        workers.run(Work.tasks(grid.scales()), emptyTask);
         return;
       }
-      ScaleGrid grid = target.grid();
       long band = Math.min(grid.blockRows(), grid.rows()) * grid.columns();
       boolean even = grid.rows() % grid.blockRows() == 0 || grid.batch() == 1;
-      if (band <= LARGEST_BAND && (even || PackedCodes.aligned(spec.dtype()) == 1)) {
-        byBands(source, target, spec, band);
+      int aligned = PackedCodes.aligned(spec.dtype());
+      if (band <= LARGEST_BAND && (even || aligned == 1)) {
+        // A multiple of 4 bands begins at a byte, for any type, if no band of a batch is short.
+        bandsOfTask = (int) Math.max(1, Work.TASK / band);
+        if (aligned > 1) {
+          bandsOfTask = Math.ceilDiv(bandsOfTask, 4) * 4;
+        }
+        workers.run(Work.count(grid.batch() * grid.gridRows(), bandsOfTask), bandTask);
       } else {
-        byPasses(source, target, spec);
+        byPasses(elements);
       }
     }
-  }
 
-  /** A tensor without elements has scales where its shape does: those of an amax of 0. */
-  private void emptyScales(HostStorage target, QuantSpec spec) {
-    long scales = target.grid().scales();
-    workers.run(
-        Work.tasks(scales),
-        task -> {
-          long first = (long) task * Work.TASK;
-          int count = (int) Math.min(Work.TASK, scales - first);
-          try (Memory.Block block = memory.take(4L * count)) {
-            block.segment().asSlice(0, 4L * count).fill((byte) 0);
-            BlockScales.derive(block.segment(), count, target, first, spec);
-          }
-        });
-  }
-
-  private void byBands(Source source, HostStorage target, QuantSpec spec, long band) {
-    ScaleGrid grid = target.grid();
-    long bands = grid.batch() * grid.gridRows();
-    // A multiple of 4 bands begins at a byte, for any type, if no band of a batch is short.
-    int perTask =
-        PackedCodes.aligned(spec.dtype()) == 1
-            ? (int) Math.max(1, Work.TASK / band)
-            : (int) Math.ceilDiv(Math.max(1, Work.TASK / band), 4) * 4;
-    workers.run(
-        Work.count(bands, perTask),
-        task -> {
-          long firstBand = (long) task * perTask;
-          long endBand = Math.min(bands, firstBand + perTask);
-          int scales = (int) ((endBand - firstBand) * grid.gridColumns());
-          long firstScale = firstBand * grid.gridColumns();
-          try (BlockPass pass = new BlockPass(memory, source, target, spec, firstScale, scales)) {
-            long firstRow = rowOf(grid, firstBand);
-            long endRow = rowOf(grid, endBand);
-            pass.amax(firstRow, endRow, 0, grid.columns());
-            pass.scales();
-            pass.elements(firstRow * grid.columns(), endRow * grid.columns());
-          }
-        });
-  }
-
-  /** The first row of a band, counted over all matrices. */
-  private static long rowOf(ScaleGrid grid, long band) {
-    return band / grid.gridRows() * grid.rows() + band % grid.gridRows() * grid.blockRows();
-  }
-
-  private void byPasses(Source source, HostStorage target, QuantSpec spec) {
-    ScaleGrid grid = target.grid();
-    int scales = Work.toInt("spec", grid.scales(), "scales");
-    try (BlockPass whole = new BlockPass(memory, source, target, spec, 0, scales)) {
-      largest(source, target, spec, whole);
-      whole.scales();
-      long elements = target.shape().elements();
-      workers.run(
-          Work.tasks(elements),
-          task -> {
-            long first = (long) task * Work.TASK;
-            whole.elements(first, Math.min(elements, first + Work.TASK));
-          });
+    void clear() {
+      source.close();
+      target = null;
+      spec = null;
+      grid = null;
     }
-  }
 
-  /** The amax of all blocks: tasks are pieces of bands, whose results are merged as they come. */
-  private void largest(Source source, HostStorage target, QuantSpec spec, BlockPass whole) {
-    ScaleGrid grid = target.grid();
-    long width = Math.min(grid.columns(), Work.TASK);
-    int across = Work.count(grid.columns(), width);
-    int height = Work.rowsOfTask(width);
-    int downBand = Work.count(Math.min(grid.blockRows(), grid.rows()), height);
-    int down = Work.toInt("x", grid.batch() * grid.gridRows() * downBand, "pieces of bands");
-    workers.run(
-        Work.toInt("x", (long) down * across, "pieces of bands"),
-        task -> {
-          long band = task / across / downBand;
-          long bandEnd = rowOf(grid, band + 1);
-          long firstRow = rowOf(grid, band) + (long) (task / across % downBand) * height;
-          long endRow = Math.min(bandEnd, firstRow + height);
-          long firstColumn = task % across * width;
-          long endColumn = Math.min(grid.columns(), firstColumn + width);
-          long firstScale = band * grid.gridColumns() + firstColumn / grid.blockColumns();
-          long lastScale = band * grid.gridColumns() + (endColumn - 1) / grid.blockColumns();
-          int scales = (int) (lastScale - firstScale + 1);
-          try (BlockPass pass = new BlockPass(memory, source, target, spec, firstScale, scales)) {
-            pass.amax(firstRow, endRow, firstColumn, endColumn);
-            whole.merge(pass);
-          }
-        });
+    private BlockPass open(long firstScale, int scales) {
+      BlockPass pass = passes.take();
+      pass.open(memory, source, target, spec, firstScale, scales);
+      return pass;
+    }
+
+    private void close(BlockPass pass) {
+      pass.close();
+      passes.give(pass);
+    }
+
+    /** A tensor without elements has scales where its shape does: those of an amax of 0. */
+    private void emptyScales(int task) {
+      long first = (long) task * Work.TASK;
+      BlockPass pass = open(first, (int) Math.min(Work.TASK, grid.scales() - first));
+      try {
+        pass.scales();
+      } finally {
+        close(pass);
+      }
+    }
+
+    private void bands(int task) {
+      long firstBand = (long) task * bandsOfTask;
+      long endBand = Math.min(grid.batch() * grid.gridRows(), firstBand + bandsOfTask);
+      int scales = (int) ((endBand - firstBand) * grid.gridColumns());
+      BlockPass pass = open(firstBand * grid.gridColumns(), scales);
+      try {
+        long firstRow = rowOf(firstBand);
+        long endRow = rowOf(endBand);
+        pass.amax(firstRow, endRow, 0, grid.columns());
+        pass.scales();
+        pass.elements(firstRow * grid.columns(), endRow * grid.columns());
+      } finally {
+        close(pass);
+      }
+    }
+
+    /** The first row of a band, counted over all matrices. */
+    private long rowOf(long band) {
+      return band / grid.gridRows() * grid.rows() + band % grid.gridRows() * grid.blockRows();
+    }
+
+    private void byPasses(long elements) {
+      width = Math.min(grid.columns(), Work.TASK);
+      across = Work.count(grid.columns(), width);
+      height = Work.rowsOfTask(width);
+      down = Work.count(Math.min(grid.blockRows(), grid.rows()), height);
+      int downAll = Work.toInt("x", grid.batch() * grid.gridRows() * down, "pieces of bands");
+      int pieces = Work.toInt("x", (long) downAll * across, "pieces of bands");
+      whole = open(0, Work.toInt("spec", grid.scales(), "scales"));
+      try {
+        workers.run(pieces, amaxTask);
+        whole.scales();
+        workers.run(Work.tasks(elements), elementTask);
+      } finally {
+        close(whole);
+        whole = null;
+      }
+    }
+
+    /** The amax of blocks in a piece of a band; results are merged as they come. */
+    private void amaxOfPiece(int task) {
+      long band = task / across / down;
+      long firstRow = rowOf(band) + (long) (task / across % down) * height;
+      long endRow = Math.min(rowOf(band + 1), firstRow + height);
+      long firstColumn = task % across * width;
+      long endColumn = Math.min(grid.columns(), firstColumn + width);
+      long firstScale = band * grid.gridColumns() + firstColumn / grid.blockColumns();
+      long lastScale = band * grid.gridColumns() + (endColumn - 1) / grid.blockColumns();
+      BlockPass pass = open(firstScale, (int) (lastScale - firstScale + 1));
+      try {
+        pass.amax(firstRow, endRow, firstColumn, endColumn);
+        whole.merge(pass);
+      } finally {
+        close(pass);
+      }
+    }
+
+    private void elements(int task) {
+      long first = (long) task * Work.TASK;
+      whole.elements(first, Math.min(target.shape().elements(), first + Work.TASK));
+    }
   }
 }

@@ -11,12 +11,19 @@ import java.lang.foreign.MemorySegment;
  * that is F32, else in a buffer of the caller's, from which {@link #flush} rounds them once.
  */
 final class Sink {
-  private final MemorySegment data;
-  private final DType dtype;
+  private MemorySegment data;
+  private DType dtype;
 
   Sink(TensorView out) {
-    this.data = Views.storage(out).data();
-    this.dtype = out.dtype();
+    open(out);
+  }
+
+  /** A sink of nothing; {@link #open} gives it an output. */
+  Sink() {}
+
+  void open(TensorView out) {
+    data = Views.storage(out).data();
+    dtype = out.dtype();
   }
 
   /** The segment to write to. */
@@ -40,6 +47,15 @@ final class Sink {
     if (dtype != DType.F32) {
       Overflow overflow = Overflow.defaultFor(dtype);
       Encoders.encode(buffer, at, count, dtype, data, flat, Rounding.NEAREST_EVEN, overflow);
+    }
+  }
+
+  /** As {@link #flush}, of values that are in the buffer whatever the type of the output. */
+  void write(long flat, int count, MemorySegment buffer, long at) {
+    if (dtype == DType.F32) {
+      MemorySegment.copy(buffer, at, data, 4 * flat, 4L * count);
+    } else {
+      flush(flat, count, buffer, at);
     }
   }
 }

@@ -45,5 +45,9 @@ public final class Species {
   /** Bytes that fill a vector. */
   public static final VectorSpecies<Byte> WIDE_BYTE = VectorSpecies.of(byte.class, SHAPE);
 
+  /** Bytes that fill half a vector, as many as {@link #WIDE_SHORT} has shorts. */
+  public static final VectorSpecies<Byte> HALF_BYTE =
+      VectorSpecies.of(byte.class, VectorShape.forBitSize(BITS / 2));
+
   private Species() {}
 }

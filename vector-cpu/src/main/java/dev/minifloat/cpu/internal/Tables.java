@@ -38,9 +38,9 @@ final class Tables {
     return dtype.bits() <= 8 ? NARROW.get(dtype)[code] : Codec.decode(dtype, code);
   }
 
-  /** The value of a code of at most 8 bits. */
-  static float decodeNarrow(DType dtype, int code) {
-    return NARROW.get(dtype)[code];
+  /** The values of all codes of a type of at most 8 bits. */
+  static float[] narrow(DType dtype) {
+    return NARROW.get(dtype);
   }
 
   /** The value of an E4M3 code. */

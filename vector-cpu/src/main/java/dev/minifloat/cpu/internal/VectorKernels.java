@@ -63,6 +63,12 @@ public final class VectorKernels implements Kernels {
     return products.dot(a, b);
   }
 
+  /** Yes: the operands are native segments of shared arenas, whose every use is checked. */
+  @Override
+  public boolean dotRunsUnheld() {
+    return true;
+  }
+
   @Override
   public float amax(TensorView x) {
     return amax.amax(x);
@@ -71,6 +77,12 @@ public final class VectorKernels implements Kernels {
   @Override
   public void gemv(TensorView a, TensorView x, TensorView out) {
     products.gemv(a, x, out);
+  }
+
+  @Override
+  public void pack(TensorView x, TensorView out, boolean transposed) {
+    copier.copy(x, out);
+    products.pack(out, transposed);
   }
 
   @Override
@@ -91,7 +103,7 @@ public final class VectorKernels implements Kernels {
   @Override
   public void softmax(
       TensorView x, float scale, TensorView lengths, boolean causal, TensorView out) {
-    softmax.softmax(x, scale, readIntsOrNull(lengths), causal, out);
+    softmax.softmax(x, scale, lengths, causal, out);
   }
 
   @Override
@@ -113,26 +125,22 @@ public final class VectorKernels implements Kernels {
       boolean interleaved,
       TensorView positions,
       TensorView out) {
-    rotary.rope(x, dims, base, interleaved, readIntsOrNull(positions), out);
+    rotary.rope(x, dims, base, interleaved, positions, out);
   }
 
   @Override
   public void embedding(TensorView table, TensorView ids, TensorView out) {
-    gathers.embedding(table, readInts(ids), out);
+    gathers.embedding(table, ids, out);
   }
 
   @Override
   public void meanPool(TensorView x, TensorView lengths, TensorView out) {
-    gathers.meanPool(x, readIntsOrNull(lengths), out);
+    gathers.meanPool(x, lengths, out);
   }
 
   @Override
   public void l2Normalize(TensorView x, TensorView out) {
     norms.l2Normalize(x, out);
-  }
-
-  private int[] readIntsOrNull(TensorView x) {
-    return x == null ? null : readInts(x);
   }
 
   @Override

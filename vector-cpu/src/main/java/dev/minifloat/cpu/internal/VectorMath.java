@@ -4,7 +4,6 @@ import static dev.minifloat.cpu.internal.Species.FLOAT;
 import static dev.minifloat.cpu.internal.Species.LANES;
 
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShuffle;
 
@@ -13,18 +12,36 @@ import jdk.incubator.vector.VectorShuffle;
  * machine and at every width.
  */
 final class VectorMath {
-  private static final float LOG2_E = 0x1.715476p0f;
+  // Constants of exp are kept as vectors: broadcasting each where it is used would double what the
+  // compiler has to inline, and there is a limit to that.
 
-  /** ln 2 in two parts; the upper one has 15 bits, so that its product with any n is exact. */
-  private static final float LN2_HIGH = 0x1.62e4p-1f;
+  private static final FloatVector LOG2_E = constant(0x1.715476p0f);
 
-  private static final float LN2_LOW = 0x1.7f7d1cp-20f;
+  /** −ln 2 in two parts; the upper one has 15 bits, so that its product with any n is exact. */
+  private static final FloatVector MINUS_LN2_HIGH = constant(-0x1.62e4p-1f);
 
-  /** 1.5 · 2^23: adding and taking it away again rounds to an integer. */
-  private static final float ALIGNER = 0x1.8p23f;
+  private static final FloatVector MINUS_LN2_LOW = constant(-0x1.7f7d1cp-20f);
 
-  private static final float SMALLEST = -105;
-  private static final float LARGEST = 90;
+  /**
+   * 1.5 · 2^23 + 127: adding it rounds x to an integer n, whose biased exponent n + 127 is then in
+   * the low bits of the sum.
+   */
+  private static final FloatVector ALIGNER = constant(0x1.8p23f + 127);
+
+  /** Below this e^x counts as 0; e^x is still a normal number here. */
+  static final float SMALLEST_EXPONENT = -87.33f;
+
+  private static final FloatVector EXP_END = constant(SMALLEST_EXPONENT);
+
+  /** −127 · ln 2, where n is −127, and 2^n comes out as 0. */
+  private static final FloatVector EXP_ZERO = constant(-88.02969f);
+
+  private static final FloatVector ONE = constant(1);
+  private static final FloatVector EXP_2 = constant(0x1.fffffap-2f);
+  private static final FloatVector EXP_3 = constant(0x1.55540ap-3f);
+  private static final FloatVector EXP_4 = constant(0x1.55589ap-5f);
+  private static final FloatVector EXP_5 = constant(0x1.126d1ap-7f);
+  private static final FloatVector EXP_6 = constant(0x1.6ab96cp-10f);
 
   private static final float ROOT_2_OVER_PI = 0x1.988454p-1f;
   private static final float GELU_CUBIC = 0.044715f;
@@ -37,6 +54,9 @@ final class VectorMath {
   /** From here on 1 − Φ is less than 2^-26. */
   private static final float NORMAL_END = 5.6f;
 
+  /** 0, 1, 2, … */
+  static final FloatVector LANE = FloatVector.zero(FLOAT).addIndex(1);
+
   private static final VectorShuffle<Float> EIGHT_AWAY = away(8);
   private static final VectorShuffle<Float> FOUR_AWAY = away(4);
   private static final VectorShuffle<Float> TWO_AWAY = away(2);
@@ -45,55 +65,43 @@ final class VectorMath {
   private VectorMath() {}
 
   /**
-   * e^x in three steps, each small enough to be inlined wherever it is called: the binade n, the
-   * polynomial of the remainder, the scaling by 2^n.
+   * e^x for x below 88, to 1 ulp; +0 for x below {@link #SMALLEST_EXPONENT}, −Inf included, where
+   * e^x is less than 2^-125; NaN gives NaN.
    *
-   * <p>To 2 ulp; NaN gives NaN, −Inf +0, +Inf and whatever passes the largest number +Inf;
-   * subnormal results are rounded once more. With n the integer nearest to x / ln 2, e^x = 2^n ·
-   * e^r, |r| ≤ ½ ln 2; a polynomial of degree 6, 2^-29 off at most, gives e^r. 2^n is applied in
-   * two halves, each a normal number.
+   * <p>With n the integer nearest to x / ln 2, e^x = 2^n · e^r, |r| ≤ ½ ln 2; a polynomial of
+   * degree 6, 2^-29 off at most, gives e^r. The sum that rounds to n is also the source of 2^n:
+   *
+   * <pre>
+   *   x / ln 2 + 1.5·2^23 + 127   0 10010110 1000 … 0 eeeeeeeee   e = n + 127, its ninth bit 0
+   *   shifted left by 23          0 eeeeeeee 0000 … 0 000000000   2^n; +0 for n = −127
+   * </pre>
+   *
+   * <p>A small argument is replaced by the one whose 2^n is 0. So no operation takes or gives a
+   * subnormal number, for which some machines need a hundred times the time.
+   *
+   * <p>{@code VectorOperators.EXP} takes half as long again, and has other bits in interpreted code
+   * than in compiled code.
    */
   static FloatVector exp(FloatVector x) {
-    FloatVector held = held(x);
-    FloatVector n = binade(held);
-    return scaled(polynomial(remainder(held, n)), n);
-  }
-
-  private static FloatVector held(FloatVector x) {
-    return x.blend(SMALLEST, x.compare(VectorOperators.LT, SMALLEST))
-        .blend(LARGEST, x.compare(VectorOperators.GT, LARGEST));
-  }
-
-  private static FloatVector binade(FloatVector x) {
-    return x.mul(LOG2_E).add(ALIGNER).sub(ALIGNER);
+    FloatVector held = x.blend(EXP_ZERO, x.compare(VectorOperators.LT, EXP_END));
+    FloatVector aligned = held.fma(LOG2_E, ALIGNER);
+    return polynomial(remainder(held, aligned.sub(ALIGNER))).mul(powerOfTwo(aligned));
   }
 
   private static FloatVector remainder(FloatVector x, FloatVector n) {
-    return n.lanewise(VectorOperators.FMA, -LN2_HIGH, x).add(n.mul(-LN2_LOW));
+    return n.fma(MINUS_LN2_LOW, n.fma(MINUS_LN2_HIGH, x));
   }
 
   private static FloatVector polynomial(FloatVector r) {
-    return constant(0x1.6ab96cp-10f)
-        .fma(r, constant(0x1.126d1ap-7f))
-        .fma(r, constant(0x1.55589ap-5f))
-        .fma(r, constant(0x1.55540ap-3f))
-        .fma(r, constant(0x1.fffffap-2f))
-        .fma(r, constant(1))
-        .fma(r, constant(1));
+    return EXP_6.fma(r, EXP_5).fma(r, EXP_4).fma(r, EXP_3).fma(r, EXP_2).fma(r, ONE).fma(r, ONE);
   }
 
-  private static FloatVector scaled(FloatVector p, FloatVector n) {
-    IntVector exponent = (IntVector) n.convert(VectorOperators.F2I, 0);
-    IntVector half = exponent.lanewise(VectorOperators.ASHR, 1);
-    return p.mul(powerOfTwo(half)).mul(powerOfTwo(exponent.sub(half)));
+  private static FloatVector powerOfTwo(FloatVector aligned) {
+    return aligned.reinterpretAsInts().lanewise(VectorOperators.LSHL, 23).reinterpretAsFloats();
   }
 
   private static FloatVector constant(float value) {
     return FloatVector.broadcast(FLOAT, value);
-  }
-
-  private static FloatVector powerOfTwo(IntVector exponent) {
-    return exponent.add(127).lanewise(VectorOperators.LSHL, 23).reinterpretAsFloats();
   }
 
   /** max(x, 0), with +0 for −0; NaN stays. */
@@ -140,7 +148,7 @@ final class VectorMath {
     return logistic(held, cubic.mul(bound));
   }
 
-  /** x / (1 + e^−x), to 3 ulp; −Inf gives −0. */
+  /** x / (1 + e^−x), to 3 ulp; −0 below −87.33, where it is less than 2^-119. */
   static FloatVector silu(FloatVector x) {
     FloatVector held = x.blend(SILU_END, x.compare(VectorOperators.LT, SILU_END));
     return logistic(held, held.abs());
@@ -168,6 +176,11 @@ final class VectorMath {
     sum = sum.add(sum.rearrange(TWO_AWAY));
     sum = sum.add(sum.rearrange(ONE_AWAY));
     return sum.lane(0);
+  }
+
+  /** {@code v} with the canonical NaN for every NaN. */
+  static FloatVector canonical(FloatVector v) {
+    return v.blend(Float.NaN, v.compare(VectorOperators.NE, v));
   }
 
   private static VectorShuffle<Float> away(int distance) {

@@ -98,6 +98,11 @@ public final class Views {
         : ScaledRuns.scale(s, s.grid().indexOf(index)) * element;
   }
 
+  /** Element {@code index}, in row-major order, of a view of I32. */
+  static int readInt(TensorView x, long index) {
+    return PackedElements.get(DType.I32, storage(x).data(), x.storageIndex(index));
+  }
+
   static boolean isF32(TensorView x) {
     return x.dtype() == DType.F32 && x.isUnscaled();
   }

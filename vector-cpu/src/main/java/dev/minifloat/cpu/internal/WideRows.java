@@ -3,7 +3,10 @@ package dev.minifloat.cpu.internal;
 import dev.minifloat.codec.PackedElements;
 import java.lang.foreign.MemorySegment;
 
-/** Rows that F32 sums can't hold, in F64: rare, and as the reference computes them. */
+/**
+ * Rows that F32 sums can't hold, in F64: rare, and as the reference computes them. NaNs of results
+ * are canonical.
+ */
 final class WideRows {
   private WideRows() {}
 
@@ -12,7 +15,7 @@ final class WideRows {
   }
 
   private static void put(MemorySegment dst, long to, int i, double value) {
-    dst.set(PackedElements.FLOAT, to + 4L * i, (float) value);
+    dst.set(PackedElements.FLOAT, to + 4L * i, Nans.canonical((float) value));
   }
 
   static void layerNorm(
@@ -20,7 +23,9 @@ final class WideRows {
       long from,
       int n,
       MemorySegment gamma,
+      long atGamma,
       MemorySegment beta,
+      long atBeta,
       float epsilon,
       MemorySegment dst,
       long to) {
@@ -37,7 +42,7 @@ final class WideRows {
     double deviation = Math.sqrt(variance / n + epsilon);
     for (int i = 0; i < n; i++) {
       double x = (get(src, from, i) - mean) / deviation;
-      put(dst, to, i, x * get(gamma, 0, i) + get(beta, 0, i));
+      put(dst, to, i, x * get(gamma, atGamma, i) + get(beta, atBeta, i));
     }
   }
 
@@ -46,12 +51,13 @@ final class WideRows {
       long from,
       int n,
       MemorySegment gamma,
+      long atGamma,
       float epsilon,
       MemorySegment dst,
       long to) {
     double root = Math.sqrt(squares(src, from, n) / n + epsilon);
     for (int i = 0; i < n; i++) {
-      put(dst, to, i, get(src, from, i) / root * get(gamma, 0, i));
+      put(dst, to, i, get(src, from, i) / root * get(gamma, atGamma, i));
     }
   }
 

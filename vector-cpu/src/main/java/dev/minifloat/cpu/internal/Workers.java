@@ -3,9 +3,7 @@ package dev.minifloat.cpu.internal;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntConsumer;
 
 /**
@@ -20,11 +18,17 @@ public final class Workers implements AutoCloseable {
   private static final int SPINS = 2000;
 
   private final int threads;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Condition work = lock.newCondition();
 
-  /** Jobs with tasks that nobody has taken yet. Guarded by lock, as are the next two. */
+  /**
+   * Guards what follows; workers wait on it. A monitor, since those of the JDK's locks allocate.
+   */
+  private final Object lock = new Object();
+
+  /** Jobs with tasks that nobody has taken yet. */
   private final Deque<Job> jobs = new ArrayDeque<>();
+
+  /** Jobs to be used again. */
+  private final Deque<Job> spare = new ArrayDeque<>();
 
   private int started;
   private boolean closed;
@@ -58,65 +62,92 @@ public final class Workers implements AutoCloseable {
       }
       return;
     }
-    Job job = new Job(tasks, body);
-    offer(job);
+    Job job = offer(tasks, body);
     job.help();
     job.await();
-    job.rethrow();
+    Throwable failure = job.failure;
+    leave(job, true);
+    rethrow(failure);
+  }
+
+  private static void rethrow(Throwable failure) {
+    switch (failure) {
+      case null -> {}
+      case RuntimeException e -> throw e;
+      case Error e -> throw e;
+      case Throwable e -> throw new IllegalStateException("a task threw a checked exception", e);
+    }
   }
 
   private boolean isWorker(Thread thread) {
     return thread instanceof Worker worker && worker.pool == this;
   }
 
-  private void offer(Job job) {
-    lock.lock();
-    try {
+  private Job offer(int tasks, IntConsumer body) {
+    synchronized (lock) {
+      Job job = spare.isEmpty() ? new Job() : spare.pop();
+      job.begin(tasks, body);
       if (closed) {
-        return;
+        return job;
       }
       for (; started < threads - 1; started++) {
         new Worker(this, started + 1).start();
       }
       jobs.add(job);
-      for (int i = Math.min(job.tasks, threads) - 1; i > 0; i--) {
-        work.signal();
+      for (int i = Math.min(tasks, threads) - 1; i > 0; i--) {
+        lock.notify();
       }
-    } finally {
-      lock.unlock();
+      return job;
     }
   }
 
-  /** A job with tasks left; null once closed. */
+  /** A job with tasks left, held until {@link #leave}; null once closed. */
   private Job nextJob() {
-    lock.lock();
-    try {
+    synchronized (lock) {
       while (true) {
         while (!jobs.isEmpty() && jobs.peek().isTaken()) {
           jobs.remove();
         }
         if (!jobs.isEmpty()) {
-          return jobs.peek();
+          Job job = jobs.peek();
+          job.holders++;
+          return job;
         }
         if (closed) {
           return null;
         }
-        work.awaitUninterruptibly();
+        try {
+          lock.wait();
+        } catch (InterruptedException _) {
+          // An interrupt means nothing to a worker: it looks for work, and waits again.
+        }
       }
-    } finally {
-      lock.unlock();
+    }
+  }
+
+  /**
+   * Ends the use of a job. It is spare only when nobody looks at it any more: a worker that came
+   * late would take a task of the next call by an old count.
+   */
+  private void leave(Job job, boolean caller) {
+    synchronized (lock) {
+      if (caller) {
+        jobs.remove(job);
+      }
+      job.holders--;
+      if (job.holders == 0) {
+        job.clear();
+        spare.push(job);
+      }
     }
   }
 
   /** Ends the threads once the tasks they run are done. Calls in progress finish. */
   @Override
   public void close() {
-    lock.lock();
-    try {
+    synchronized (lock) {
       closed = true;
-      work.signalAll();
-    } finally {
-      lock.unlock();
+      lock.notifyAll();
     }
   }
 
@@ -133,23 +164,36 @@ public final class Workers implements AutoCloseable {
     public void run() {
       for (Job job = pool.nextJob(); job != null; job = pool.nextJob()) {
         job.help();
+        pool.leave(job, false);
       }
     }
   }
 
   /** One call of {@link #run}. */
   private static final class Job {
-    private final int tasks;
-    private final IntConsumer body;
-    private final Thread caller = Thread.currentThread();
     private final AtomicInteger next = new AtomicInteger();
-    private final AtomicInteger left;
+    private final AtomicInteger left = new AtomicInteger();
+    private int tasks;
+    private IntConsumer body;
+    private Thread caller;
     private volatile Throwable failure;
 
-    Job(int tasks, IntConsumer body) {
+    /** The caller, and workers that took it; guarded by the pool's lock. */
+    private int holders;
+
+    void begin(int tasks, IntConsumer body) {
       this.tasks = tasks;
       this.body = body;
-      this.left = new AtomicInteger(tasks);
+      caller = Thread.currentThread();
+      holders = 1;
+      left.set(tasks);
+      next.set(0);
+    }
+
+    void clear() {
+      body = null;
+      caller = null;
+      failure = null;
     }
 
     boolean isTaken() {
@@ -196,15 +240,6 @@ public final class Workers implements AutoCloseable {
       while (left.get() > 0) {
         LockSupport.park(this);
         Thread.interrupted();
-      }
-    }
-
-    void rethrow() {
-      switch (failure) {
-        case null -> {}
-        case RuntimeException e -> throw e;
-        case Error e -> throw e;
-        case Throwable e -> throw new IllegalStateException("a task threw a checked exception", e);
       }
     }
   }

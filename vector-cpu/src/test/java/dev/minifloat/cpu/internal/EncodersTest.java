@@ -62,9 +62,9 @@ class EncodersTest {
       MemorySegment actual = arena.allocate(dtype.byteSize(first + count + 5), 64);
       actual.fill((byte) 0xA5);
       MemorySegment expected = arena.allocate(actual.byteSize(), 64).copyFrom(actual);
-      MemorySegment scratch = arena.allocate((long) count * Encoders.SCRATCH_PER_ELEMENT + 1);
+      MemorySegment scratch = arena.allocate(Encoders.scratchBytes(dtype, rounding, count) + 1L);
       Encoders.encode(
-          src, 4L * from, count, dtype, actual, first, rounding, overflow, index, scratch);
+          src, 4L * from, count, dtype, actual, first, rounding, overflow, index, scratch, 0);
       for (int i = 0; i < count; i++) {
         int code = Codec.encode(dtype, values[from + i], rounding, overflow, index + i);
         PackedElements.set(dtype, expected, first + i, code);

@@ -48,6 +48,21 @@ class MemoryTest {
   }
 
   @Test
+  void everySizeClassKeepsItsOwnBlocks() {
+    try (Memory memory = new Memory()) {
+      for (long bytes = 1024; bytes <= 1 << 20; bytes = Memory.sizeClass(bytes + 1)) {
+        assertEquals(bytes, Memory.sizeClass(bytes));
+        memory.take(bytes).close();
+      }
+      for (long bytes = 1024; bytes <= 1 << 20; bytes = Memory.sizeClass(bytes + 1)) {
+        try (Memory.Block block = memory.take(bytes)) {
+          assertEquals(bytes, block.segment().byteSize());
+        }
+      }
+    }
+  }
+
+  @Test
   void aRefusalNamesTheSizeAndCountsOnlyWhatIsTaken() {
     try (Memory memory = new Memory();
         Memory.Block taken = memory.take(5000)) {

@@ -291,7 +291,7 @@ class ProductsTest {
     try (Arena arena = Arena.ofConfined();
         VectorBackend single = VectorBackend.threads(1);
         Scope scope = single.scope()) {
-      int n = 1 << 16;
+      int n = 1 << 14;
       for (DType[] pair :
           new DType[][] {
             {DType.F32, DType.F32},
@@ -305,8 +305,8 @@ class ProductsTest {
         Tensor a = scope.upload(ProductsOracle.random(arena, random, pair[0], Scaling.none(), n));
         Tensor b = scope.upload(ProductsOracle.random(arena, random, pair[1], Scaling.none(), n));
         long least = Long.MAX_VALUE;
-        // Interpreted and half-compiled code boxes vectors: a megabyte or more for these.
-        for (int round = 0; round < 2000 && least > 20_000; round++) {
+        // Interpreted and half-compiled code boxes vectors: 90 kilobytes or more for these.
+        for (int round = 0; round < 40_000 && least > 20_000; round++) {
           long before = threads.getCurrentThreadAllocatedBytes();
           single.dot(a, b);
           least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
