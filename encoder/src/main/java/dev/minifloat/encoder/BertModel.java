@@ -5,28 +5,33 @@ import dev.minifloat.DType;
 import dev.minifloat.Gemm;
 import dev.minifloat.HostTensor;
 import dev.minifloat.QuantSpec;
+import dev.minifloat.Scaling;
 import dev.minifloat.Scope;
 import dev.minifloat.Softmax;
 import dev.minifloat.Tensor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * The forward pass: uploads and quantizes the weights once, then computes with any number of
  * threads. Shapes below: B texts, S tokens of the longest, H the width of a token's vector.
  */
 final class BertModel {
-  /** A linear layer: the matrix [out, in] in the format of the weights, the bias [out] in F32. */
+  /** A linear layer: the matrix [in, out] in the format of the weights, the bias [out] in F32. */
   private record Linear(Tensor weight, Tensor bias) {}
 
   /** A normalization: gain and shift [H], in F32. */
   private record Norm(Tensor gain, Tensor shift) {}
 
-  /** The parts of a layer. */
+  /**
+   * The parts of a layer.
+   *
+   * @param projections query, key and value: three linear layers, or one that gives all three side
+   *     by side
+   */
   private record Layer(
-      Linear query,
-      Linear key,
-      Linear value,
+      List<Linear> projections,
       Linear attentionOutput,
       Norm attentionNorm,
       Linear up,
@@ -41,6 +46,7 @@ final class BertModel {
   private final Norm embeddingNorm;
   private final List<Layer> layers = new ArrayList<>();
   private long linearBytes;
+  private long packedBytes;
   private long tableBytes;
   private long vectorBytes;
 
@@ -59,9 +65,12 @@ final class BertModel {
     for (int i = 0; i < config.layers(); i++) {
       layers.add(
           new Layer(
-              linear(owner, weights, BertWeights.layer(i, BertWeights.QUERY)),
-              linear(owner, weights, BertWeights.layer(i, BertWeights.KEY)),
-              linear(owner, weights, BertWeights.layer(i, BertWeights.VALUE)),
+              projections(
+                  owner,
+                  weights,
+                  BertWeights.layer(i, BertWeights.QUERY),
+                  BertWeights.layer(i, BertWeights.KEY),
+                  BertWeights.layer(i, BertWeights.VALUE)),
               linear(owner, weights, BertWeights.layer(i, BertWeights.ATTENTION_OUTPUT)),
               norm(owner, weights, BertWeights.layer(i, BertWeights.ATTENTION_NORM)),
               linear(owner, weights, BertWeights.layer(i, BertWeights.UP)),
@@ -70,16 +79,54 @@ final class BertModel {
     }
   }
 
+  /** One product of the same input costs less than three: the input is packed once. */
+  private List<Linear> projections(Scope owner, BertWeights weights, String... parts) {
+    if (scalesEndWithRows(options.weights().linear().scaling(), config.hidden())) {
+      return List.of(linear(owner, weights, parts));
+    }
+    return Stream.of(parts).map(part -> linear(owner, weights, part)).toList();
+  }
+
+  /** Whether matrices of {@code rows} rows have the same scales apart and one below the other. */
+  private static boolean scalesEndWithRows(Scaling scaling, int rows) {
+    return switch (scaling) {
+      case Scaling.None _, Scaling.Rows _, Scaling.Mx _ -> true;
+      case Scaling.Block block -> rows % block.rows() == 0;
+      case Scaling.PerTensor _, Scaling.Columns _, Scaling.NvFp4 _ -> false;
+    };
+  }
+
   private Tensor table(Scope owner, BertWeights weights, String name) {
-    Tensor table = quantized(owner, weights, name, options.weights().tables());
+    Tensor table = quantized(owner, options.weights().tables(), weights, name);
     tableBytes += table.byteSize();
     return table;
   }
 
-  private Linear linear(Scope owner, BertWeights weights, String part) {
-    Tensor weight = quantized(owner, weights, part + ".weight", options.weights().linear());
-    linearBytes += weight.byteSize();
-    return new Linear(weight, vector(owner, weights, part + ".bias"));
+  /** The linear layer that gives the results of all parts, one after the other. */
+  private Linear linear(Scope owner, BertWeights weights, String... parts) {
+    return new Linear(
+        matrix(owner, weights, suffixed(parts, ".weight")),
+        vector(owner, weights, suffixed(parts, ".bias")));
+  }
+
+  private Tensor matrix(Scope owner, BertWeights weights, String... names) {
+    QuantSpec format = options.weights().linear();
+    if (!options.packed()) {
+      Tensor matrix = quantized(owner, format, weights, names);
+      linearBytes += matrix.byteSize();
+      return matrix.transposed();
+    }
+    try (Scope temporary = owner.backend().scope()) {
+      Tensor matrix = quantized(temporary, format, weights, names);
+      Tensor packed = owner.pack(matrix.transposed());
+      linearBytes += matrix.byteSize();
+      packedBytes += packed.byteSize() - matrix.byteSize();
+      return packed;
+    }
+  }
+
+  private static String[] suffixed(String[] parts, String suffix) {
+    return Stream.of(parts).map(part -> part + suffix).toArray(String[]::new);
   }
 
   private Norm norm(Scope owner, BertWeights weights, String part) {
@@ -87,21 +134,22 @@ final class BertModel {
         vector(owner, weights, part + ".weight"), vector(owner, weights, part + ".bias"));
   }
 
-  private Tensor vector(Scope owner, BertWeights weights, String name) {
-    Tensor vector = quantized(owner, weights, name, WeightFormat.F32.linear());
+  private Tensor vector(Scope owner, BertWeights weights, String... names) {
+    Tensor vector = quantized(owner, WeightFormat.F32.linear(), weights, names);
     vectorBytes += vector.byteSize();
     return vector;
   }
 
-  private static Tensor quantized(Scope owner, BertWeights weights, String name, QuantSpec format) {
+  private static Tensor quantized(
+      Scope owner, QuantSpec format, BertWeights weights, String... names) {
     try (Scope upload = owner.backend().scope()) {
-      return owner.quantize(weights.upload(upload, name), format);
+      return owner.quantize(weights.uploadRows(upload, names), format);
     }
   }
 
   /** Bytes of the weights. */
   Footprint footprint() {
-    return new Footprint(linearBytes, tableBytes, vectorBytes);
+    return new Footprint(linearBytes, packedBytes, tableBytes, vectorBytes);
   }
 
   /**
@@ -165,9 +213,16 @@ final class BertModel {
   private Tensor attention(
       Scope scope, Layer layer, Tensor x, int texts, int tokens, Tensor lengths) {
     Tensor input = linearInput(scope, x);
-    Tensor query = heads(scope.gemm(of(input, layer.query)), texts, tokens);
-    Tensor key = heads(scope.gemm(of(input, layer.key)), texts, tokens);
-    Tensor value = heads(scope.gemm(of(input, layer.value)), texts, tokens);
+    List<Tensor> projected = new ArrayList<>();
+    for (Linear projection : layer.projections) {
+      Tensor all = heads(scope.gemm(of(input, projection)), texts, tokens);
+      for (long head = 0; head < all.shape().dim(1); head += config.heads()) {
+        projected.add(all.slice(1, head, head + config.heads()));
+      }
+    }
+    Tensor query = projected.get(0);
+    Tensor key = projected.get(1);
+    Tensor value = projected.get(2);
     Tensor context;
     // The scores grow with the square of the length, so they go as early as can be.
     try (Scope quadratic = scope.backend().scope()) {
@@ -182,9 +237,10 @@ final class BertModel {
     return scope.copy(context.transposed(1, 2)).reshape((long) texts * tokens, config.hidden());
   }
 
-  /** [B·S, H] as [B, heads, S, H / heads]. */
+  /** [B·S, n · width of a head] as [B, n, S, width of a head]. */
   private Tensor heads(Tensor x, int texts, int tokens) {
-    return x.reshape(texts, tokens, config.heads(), config.headWidth()).transposed(1, 2);
+    long heads = x.shape().columns() / config.headWidth();
+    return x.reshape(texts, tokens, heads, config.headWidth()).transposed(1, 2);
   }
 
   private Gemm product(Scope scope, Tensor x, Linear linear) {
@@ -192,9 +248,7 @@ final class BertModel {
   }
 
   private Gemm of(Tensor input, Linear linear) {
-    return Gemm.of(input, linear.weight.transposed())
-        .bias(linear.bias)
-        .output(options.activations());
+    return Gemm.of(input, linear.weight).bias(linear.bias).output(options.activations());
   }
 
   private Tensor linearInput(Scope scope, Tensor x) {

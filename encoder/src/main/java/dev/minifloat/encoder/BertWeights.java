@@ -172,6 +172,23 @@ public final class BertWeights {
     return stored.inFirst ? uploaded.transposed() : uploaded;
   }
 
+  /** As {@link #upload}, several tensors of one shape, the rows of one below those of another. */
+  Tensor uploadRows(Operations operations, String... names) {
+    if (names.length == 1) {
+      return upload(operations, names[0]);
+    }
+    Shape shape = stored(names[0]).shape();
+    int elements = Math.toIntExact(shape.elements());
+    float[] all = new float[Math.multiplyExact(names.length, elements)];
+    for (int i = 0; i < names.length; i++) {
+      float[] values = operations.download(upload(operations, names[i])).toFloats();
+      System.arraycopy(values, 0, all, i * elements, elements);
+    }
+    long[] dims = shape.dims();
+    dims[0] *= names.length;
+    return operations.upload(HostTensor.of(all, dims));
+  }
+
   private Stored stored(String name) {
     return Optional.ofNullable(tensors.get(name))
         .orElseThrow(() -> new MinifloatException(missing(name)));

@@ -15,6 +15,9 @@ import java.util.Objects;
  *     for not at all. With a scaling that spans rows ({@code tensor}, {@code columns}, taller
  *     blocks, or {@code nvfp4}, which has a scale of the whole tensor) a text's embedding depends
  *     slightly on the others of its batch
+ * @param packed whether the backend may also keep the linear layers' matrices arranged for its
+ *     products, {@link dev.minifloat.Operations#pack}: faster, most of all for few tokens, and more
+ *     memory. The vectors have the same bits
  * @param pooling how the vectors of a text's tokens become one
  * @param prefix put before each text, such as {@code "query: "}; empty for none
  * @param maxTokens the most tokens of a text, special ones included; what is more is cut off
@@ -25,12 +28,13 @@ public record EncoderOptions(
     WeightFormat weights,
     DType activations,
     QuantSpec linearInputs,
+    boolean packed,
     Pooling pooling,
     String prefix,
     int maxTokens,
     int batchTokens) {
-  /** Tokens computed at once by default: few enough for caches, enough for full products. */
-  public static final int DEFAULT_BATCH_TOKENS = 2048;
+  /** Tokens computed at once by default: few enough for the caches, enough for full products. */
+  public static final int DEFAULT_BATCH_TOKENS = 512;
 
   /**
    * Checks the options.
@@ -58,7 +62,7 @@ public record EncoderOptions(
   /** F32 throughout, without prefix, up to 512 tokens. */
   public static EncoderOptions of(Pooling pooling) {
     return new EncoderOptions(
-        WeightFormat.F32, DType.F32, null, pooling, "", 512, DEFAULT_BATCH_TOKENS);
+        WeightFormat.F32, DType.F32, null, true, pooling, "", 512, DEFAULT_BATCH_TOKENS);
   }
 
   /** F32 throughout, with the pooling and the prefix of a known model. */
@@ -69,36 +73,42 @@ public record EncoderOptions(
   /** The same with another format of the weights. */
   public EncoderOptions weights(WeightFormat weights) {
     return new EncoderOptions(
-        weights, activations, linearInputs, pooling, prefix, maxTokens, batchTokens);
+        weights, activations, linearInputs, packed, pooling, prefix, maxTokens, batchTokens);
   }
 
   /** The same with another type of the activations. */
   public EncoderOptions activations(DType activations) {
     return new EncoderOptions(
-        weights, activations, linearInputs, pooling, prefix, maxTokens, batchTokens);
+        weights, activations, linearInputs, packed, pooling, prefix, maxTokens, batchTokens);
   }
 
   /** The same with the inputs of linear layers quantized, or not (null). */
   public EncoderOptions linearInputs(QuantSpec linearInputs) {
     return new EncoderOptions(
-        weights, activations, linearInputs, pooling, prefix, maxTokens, batchTokens);
+        weights, activations, linearInputs, packed, pooling, prefix, maxTokens, batchTokens);
+  }
+
+  /** The same with packed matrices, or not. */
+  public EncoderOptions packed(boolean packed) {
+    return new EncoderOptions(
+        weights, activations, linearInputs, packed, pooling, prefix, maxTokens, batchTokens);
   }
 
   /** The same with another prefix. */
   public EncoderOptions prefix(String prefix) {
     return new EncoderOptions(
-        weights, activations, linearInputs, pooling, prefix, maxTokens, batchTokens);
+        weights, activations, linearInputs, packed, pooling, prefix, maxTokens, batchTokens);
   }
 
   /** The same with another limit of a text's tokens. */
   public EncoderOptions maxTokens(int maxTokens) {
     return new EncoderOptions(
-        weights, activations, linearInputs, pooling, prefix, maxTokens, batchTokens);
+        weights, activations, linearInputs, packed, pooling, prefix, maxTokens, batchTokens);
   }
 
   /** The same with another size of batches. */
   public EncoderOptions batchTokens(int batchTokens) {
     return new EncoderOptions(
-        weights, activations, linearInputs, pooling, prefix, maxTokens, batchTokens);
+        weights, activations, linearInputs, packed, pooling, prefix, maxTokens, batchTokens);
   }
 }
