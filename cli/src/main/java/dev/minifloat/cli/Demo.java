@@ -93,7 +93,8 @@ final class Demo implements AutoCloseable {
     try {
       for (WeightFormat format : formats) {
         progress.message(backend.name() + " " + format.name());
-        EncoderOptions options = EncoderOptions.of(model).weights(format);
+        // Packed, all formats would take the time and the memory of one.
+        EncoderOptions options = EncoderOptions.of(model).weights(format).packed(false);
         Turns turns = new Turns(new SentenceEncoder(backend, weights, tokenizer, options));
         all.add(turns);
         turns.first();

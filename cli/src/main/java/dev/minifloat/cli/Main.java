@@ -32,6 +32,7 @@ import picocli.CommandLine.Spec;
     versionProvider = Main.Version.class,
     subcommands = {
       BackendsCommand.class,
+      BenchCommand.class,
       ConvertCommand.class,
       DemoCommand.class,
       ExplainCommand.class,

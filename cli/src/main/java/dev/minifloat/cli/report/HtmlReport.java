@@ -10,29 +10,6 @@ import java.util.Optional;
 
 /** Writes a report as one HTML file that needs nothing else: no script, no font, no network. */
 public final class HtmlReport {
-  private static final String STYLE =
-      """
-      :root { color-scheme: light; }
-      body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff;
-             max-width: 66rem; margin: 2rem auto; padding: 0 1rem; }
-      h1 { font-size: 1.7rem; line-height: 1.2; margin-bottom: .3rem; }
-      h2 { font-size: 1.2rem; margin: 2.2rem 0 .4rem; }
-      p.lead, figcaption, .note { color: #555; }
-      .note, figcaption { font-size: .9rem; }
-      .wide { overflow-x: auto; }
-      table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-      th, td { padding: .3rem .7rem; text-align: left; vertical-align: top;
-               border-bottom: 1px solid #ddd; }
-      thead th { border-bottom: 2px solid #888; vertical-align: bottom; white-space: nowrap; }
-      tbody th { font-weight: 600; white-space: nowrap; }
-      .number { text-align: right; }
-      tr.first td, tr.first th { border-top: 2px solid #888; }
-      figure { margin: 1rem 0; }
-      svg { display: block; max-width: 980px; height: auto; }
-      code { background: #f2f2f2; padding: .1rem .3rem; border-radius: 3px; }
-      .missing { border-left: 4px solid #d55e00; padding: .3rem .8rem; background: #fdf3ee; }
-      """;
-
   private HtmlReport() {}
 
   /**
@@ -53,7 +30,7 @@ public final class HtmlReport {
       charts.setLength(0);
       charts
           .append("<h2>Charts</h2>\n<p class=\"missing\">There is no picture: ")
-          .append(escaped(e.getMessage()))
+          .append(HtmlPage.escaped(e.getMessage()))
           .append("</p>\n");
     }
     try {
@@ -68,43 +45,29 @@ public final class HtmlReport {
     String backend =
         report.backends().size() == 1 ? "" : " (" + report.backends().getFirst().name() + ")";
     html.append("<h2>")
-        .append(escaped(chart.title() + backend))
+        .append(HtmlPage.escaped(chart.title() + backend))
         .append("</h2>\n<figure>\n")
         .append(chart.svg())
         .append("\n<figcaption>")
-        .append(escaped(chart.caption()))
+        .append(HtmlPage.escaped(chart.caption()))
         .append("</figcaption>\n</figure>\n");
   }
 
   private static String page(Report report, String charts) {
     String title = "Minifloat: " + report.model() + " in fewer bits";
-    return """
-    <!DOCTYPE html>
-    <html lang="en">
-    <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>%s</title>
-    <style>
-    %s</style>
-    </head>
-    <body>
-    <h1>%s</h1>
-    <p class="lead">%d sentences, %d tokens, embedded with the weights in each format and compared \
-    with F32 weights on the same backend.</p>
-    %s%s%s%s</body>
-    </html>
-    """
-        .formatted(
-            escaped(title),
-            STYLE,
-            escaped(title),
-            report.neighbours().size(),
-            report.tokens(),
-            results(report),
-            charts,
-            neighbours(report),
-            facts(report));
+    return HtmlPage.of(
+        title,
+        """
+        <p class="lead">%d sentences, %d tokens, embedded with the weights in each format and \
+        compared with F32 weights on the same backend.</p>
+        %s%s%s%s"""
+            .formatted(
+                report.neighbours().size(),
+                report.tokens(),
+                results(report),
+                charts,
+                neighbours(report),
+                facts(report)));
   }
 
   private static String results(Report report) {
@@ -130,7 +93,9 @@ public final class HtmlReport {
       for (int i = 0; i < backend.formats().size(); i++) {
         html.append(several && i == 0 ? "<tr class=\"first\">" : "<tr>");
         if (several) {
-          html.append("<td>").append(escaped(i == 0 ? backend.name() : "")).append("</td>");
+          html.append("<td>")
+              .append(HtmlPage.escaped(i == 0 ? backend.name() : ""))
+              .append("</td>");
         }
         row(html, backend.formats().get(i));
         html.append("</tr>\n");
@@ -139,11 +104,11 @@ public final class HtmlReport {
     html.append("</tbody></table></div>\n<p class=\"note\">").append(NOTE).append("</p>\n");
     for (BackendResult backend : report.backends()) {
       html.append("<p class=\"note\">F32 on the backend ")
-          .append(escaped(backend.name()))
+          .append(HtmlPage.escaped(backend.name()))
           .append(" differs from ONNX Runtime's embeddings by ")
           .append(String.format(Locale.ROOT, "%.1e", backend.differenceFromOnnxRuntime()))
           .append(" at most in any component. ")
-          .append(escaped(backend.timing()))
+          .append(HtmlPage.escaped(backend.timing()))
           .append("</p>\n");
     }
     return html.toString();
@@ -157,7 +122,7 @@ public final class HtmlReport {
           + " machine as it was: an indication, not a benchmark.";
 
   private static void row(StringBuilder html, FormatResult result) {
-    html.append("<th>").append(escaped(result.format().name())).append("</th>");
+    html.append("<th>").append(HtmlPage.escaped(result.format().name())).append("</th>");
     for (String cell :
         List.of(
             String.format(Locale.ROOT, "%.2f", result.bytes().linear() / 1e6),
@@ -180,9 +145,9 @@ public final class HtmlReport {
                 + "<th>nearest</th><th class=\"number\">cosine</th></tr></thead>\n<tbody>\n");
     for (Report.Neighbour neighbour : report.neighbours()) {
       html.append("<tr><td>")
-          .append(escaped(neighbour.sentence()))
+          .append(HtmlPage.escaped(neighbour.sentence()))
           .append("</td><td>")
-          .append(escaped(neighbour.nearest()))
+          .append(HtmlPage.escaped(neighbour.nearest()))
           .append("</td><td class=\"number\">")
           .append(String.format(Locale.ROOT, "%.3f", neighbour.cosine()))
           .append("</td></tr>\n");
@@ -197,20 +162,13 @@ public final class HtmlReport {
         .forEach(
             (name, value) ->
                 html.append("<tr><th>")
-                    .append(escaped(name))
+                    .append(HtmlPage.escaped(name))
                     .append("</th><td>")
-                    .append(escaped(value))
+                    .append(HtmlPage.escaped(value))
                     .append("</td></tr>\n"));
     return html.append("<tr><th>command</th><td><code>")
-        .append(escaped(report.command()))
+        .append(HtmlPage.escaped(report.command()))
         .append("</code></td></tr>\n</tbody></table>\n")
         .toString();
-  }
-
-  private static String escaped(String text) {
-    return text.replace("&", "&amp;")
-        .replace("<", "&lt;")
-        .replace(">", "&gt;")
-        .replace("\"", "&quot;");
   }
 }

@@ -3,14 +3,7 @@ package dev.minifloat.cli.report;
 import java.awt.AWTError;
 import java.awt.BasicStroke;
 import java.awt.Color;
-import java.awt.Font;
-import java.awt.Shape;
-import java.awt.geom.Ellipse2D;
-import java.awt.geom.Path2D;
-import java.awt.geom.Rectangle2D;
 import java.text.DecimalFormat;
-import java.text.DecimalFormatSymbols;
-import java.text.FieldPosition;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -24,17 +17,13 @@ import org.jfree.chart.axis.AxisLocation;
 import org.jfree.chart.axis.LogAxis;
 import org.jfree.chart.axis.NumberAxis;
 import org.jfree.chart.axis.NumberTickUnit;
-import org.jfree.chart.axis.ValueAxis;
 import org.jfree.chart.plot.CombinedDomainXYPlot;
 import org.jfree.chart.plot.ValueMarker;
 import org.jfree.chart.plot.XYPlot;
 import org.jfree.chart.renderer.xy.StandardXYBarPainter;
 import org.jfree.chart.renderer.xy.XYBarRenderer;
-import org.jfree.chart.renderer.xy.XYItemRenderer;
 import org.jfree.chart.renderer.xy.XYLineAndShapeRenderer;
-import org.jfree.chart.ui.RectangleInsets;
 import org.jfree.chart.ui.TextAnchor;
-import org.jfree.data.xy.XYDataset;
 import org.jfree.data.xy.XYIntervalSeries;
 import org.jfree.data.xy.XYIntervalSeriesCollection;
 import org.jfree.data.xy.XYSeries;
@@ -49,24 +38,6 @@ public final class JFreeCharts implements ChartRenderer {
 
   /** Where a loss of 0 stands on its logarithmic scale, above the lower bound. */
   private static final double LOWEST = 1.6;
-
-  private static final Font TEXT = new Font(Font.SANS_SERIF, Font.PLAIN, 13);
-  private static final Font BOLD = new Font(Font.SANS_SERIF, Font.BOLD, 13);
-  private static final Color INK = new Color(0x222222);
-  private static final Color QUIET = new Color(0x666666);
-  private static final Color GRID = new Color(0xDDDDDD);
-
-  /** Told apart by people who don't see all colours, too: after Okabe and Ito. */
-  private static final List<Color> COLOURS =
-      List.of(
-          new Color(0x0072B2),
-          new Color(0x56B4E9),
-          new Color(0xE69F00),
-          new Color(0xD55E00),
-          new Color(0x8C564B),
-          new Color(0x009E73),
-          new Color(0x7F3C8D),
-          new Color(0xCC79A7));
 
   /** Makes the renderer; fonts are looked for when it draws. */
   public JFreeCharts() {}
@@ -126,20 +97,21 @@ public final class JFreeCharts implements ChartRenderer {
       right = Math.max(right, x);
       series.add(x, Math.max(loss(formats.get(i)), bottom * LOWEST));
       points.addSeries(series);
-      renderer.setSeriesPaint(i, colour(i));
-      renderer.setSeriesShape(i, shape(i));
+      renderer.setSeriesPaint(i, ChartStyle.colour(i));
+      renderer.setSeriesShape(i, ChartStyle.shape(i));
       // Open, so that points in the same place are seen through each other.
       renderer.setSeriesShapesFilled(i, false);
       renderer.setSeriesOutlineStroke(i, new BasicStroke(2));
     }
-    NumberAxis size = axis(new NumberAxis("matrices of the linear layers with their scales, MB"));
+    NumberAxis size =
+        ChartStyle.axis(new NumberAxis("matrices of the linear layers with their scales, MB"));
     size.setRange(0, right * 1.28);
     size.setTickUnit(new NumberTickUnit(right < 30 ? 2 : 5, new DecimalFormat("0")));
-    LogAxis loss = decades("1 − minimum cosine to F32 (lower is better)");
+    LogAxis loss = ChartStyle.decades("1 − minimum cosine to F32 (lower is better)");
     loss.setRange(bottom, Math.pow(10, Math.ceil(Math.log10(Math.max(high, bottom * 2)) + 0.15)));
-    XYPlot plot = plot(points, size, loss, renderer);
+    XYPlot plot = ChartStyle.plot(points, size, loss, renderer);
     labels(formats, loss, right).forEach(plot::addAnnotation);
-    return chart(plot);
+    return ChartStyle.chart(plot);
   }
 
   /** Whether no component changes: the weights are exact in the format. */
@@ -174,7 +146,7 @@ public final class JFreeCharts implements ChartRenderer {
   private static List<XYAnnotation> labels(List<FormatResult> formats, LogAxis axis, double right) {
     List<XYAnnotation> annotations = new ArrayList<>();
     for (Label label : placed(formats, axis, right)) {
-      Color colour = colour(formats.indexOf(label.format)).darker();
+      Color colour = ChartStyle.colour(formats.indexOf(label.format)).darker();
       double x = label.cluster + right * 0.05;
       annotations.add(
           new XYLineAnnotation(
@@ -189,7 +161,7 @@ public final class JFreeCharts implements ChartRenderer {
               label.format.format().name() + (isExact(label.format) ? ", no change" : ""),
               x,
               Math.pow(10, label.y));
-      name.setFont(BOLD);
+      name.setFont(ChartStyle.BOLD);
       name.setPaint(colour);
       name.setTextAnchor(TextAnchor.CENTER_LEFT);
       annotations.add(name);
@@ -239,7 +211,7 @@ public final class JFreeCharts implements ChartRenderer {
   }
 
   private static JFreeChart histograms(List<FormatResult> formats) {
-    LogAxis size = decades("change of a component, |x − x(F32)|");
+    LogAxis size = ChartStyle.decades("change of a component, |x − x(F32)|");
     size.setRange(
         Math.pow(10, ErrorHistogram.FIRST_DECADE), Math.pow(10, ErrorHistogram.LAST_DECADE));
     CombinedDomainXYPlot rows = new CombinedDomainXYPlot(size);
@@ -252,9 +224,9 @@ public final class JFreeCharts implements ChartRenderer {
       }
     }
     for (int i = 0; i < formats.size(); i++) {
-      rows.add(histogram(formats.get(i), colour(i), highest));
+      rows.add(histogram(formats.get(i), ChartStyle.colour(i), highest));
     }
-    return chart(rows);
+    return ChartStyle.chart(rows);
   }
 
   private static XYPlot histogram(FormatResult format, Color colour, double highest) {
@@ -272,114 +244,29 @@ public final class JFreeCharts implements ChartRenderer {
     renderer.setBarPainter(new StandardXYBarPainter());
     renderer.setShadowVisible(false);
     renderer.setSeriesPaint(0, colour);
-    NumberAxis share = axis(new NumberAxis("%"));
+    NumberAxis share = ChartStyle.axis(new NumberAxis("%"));
     share.setRange(0, Math.ceil(highest * 100 / 10) * 10);
     share.setTickUnit(new NumberTickUnit(share.getUpperBound() / 2, new DecimalFormat("0")));
     share.setLabelAngle(Math.PI / 2);
-    XYPlot plot = plot(data, null, share, renderer);
+    XYPlot plot = ChartStyle.plot(data, null, share, renderer);
     plot.setRangeAxisLocation(AxisLocation.BOTTOM_OR_LEFT);
     XYTextAnnotation name =
         new XYTextAnnotation(
             format.format().name() + (isExact(format) ? ": no component changes" : ""),
             Math.pow(10, ErrorHistogram.FIRST_DECADE + 0.12),
             share.getUpperBound() * 0.78);
-    name.setFont(BOLD);
-    name.setPaint(INK);
+    name.setFont(ChartStyle.BOLD);
+    name.setPaint(ChartStyle.INK);
     name.setTextAnchor(TextAnchor.CENTER_LEFT);
     plot.addAnnotation(name);
     if (errors.median() > 0) {
       ValueMarker median = new ValueMarker(errors.median());
-      median.setPaint(INK);
+      median.setPaint(ChartStyle.INK);
       median.setStroke(
           new BasicStroke(
               1.2f, BasicStroke.CAP_BUTT, BasicStroke.JOIN_MITER, 1, new float[] {4, 3}, 0));
       plot.addDomainMarker(median);
     }
     return plot;
-  }
-
-  /** A logarithmic axis with a tick for each power of ten. */
-  private static LogAxis decades(String label) {
-    LogAxis axis = axis(new LogAxis(label));
-    axis.setTickUnit(new NumberTickUnit(1));
-    axis.setNumberFormatOverride(new PowersOfTen());
-    axis.setMinorTickMarksVisible(false);
-    return axis;
-  }
-
-  private static <A extends ValueAxis> A axis(A axis) {
-    axis.setLabelFont(TEXT);
-    axis.setLabelPaint(INK);
-    axis.setTickLabelFont(TEXT);
-    axis.setTickLabelPaint(QUIET);
-    axis.setAxisLinePaint(QUIET);
-    axis.setTickMarkPaint(QUIET);
-    return axis;
-  }
-
-  private static XYPlot plot(
-      XYDataset data, ValueAxis domain, ValueAxis range, XYItemRenderer renderer) {
-    XYPlot plot = new XYPlot(data, domain, range, renderer);
-    plot.setBackgroundPaint(Color.WHITE);
-    plot.setOutlineVisible(false);
-    plot.setDomainGridlinePaint(GRID);
-    plot.setRangeGridlinePaint(GRID);
-    plot.setDomainGridlineStroke(new BasicStroke(1));
-    plot.setRangeGridlineStroke(new BasicStroke(1));
-    plot.setAxisOffset(RectangleInsets.ZERO_INSETS);
-    return plot;
-  }
-
-  private static JFreeChart chart(XYPlot plot) {
-    JFreeChart chart = new JFreeChart(null, BOLD, plot, false);
-    chart.setBackgroundPaint(Color.WHITE);
-    chart.setPadding(new RectangleInsets(6, 6, 6, 12));
-    return chart;
-  }
-
-  private static Color colour(int index) {
-    return COLOURS.get(index % COLOURS.size());
-  }
-
-  private static Shape shape(int index) {
-    return switch (index % 4) {
-      case 0 -> new Ellipse2D.Double(-6, -6, 12, 12);
-      case 1 -> new Rectangle2D.Double(-5.5, -5.5, 11, 11);
-      case 2 -> polygon(0, -7, 7, 6, -7, 6);
-      default -> polygon(0, -7, 7, 0, 0, 7, -7, 0);
-    };
-  }
-
-  private static Shape polygon(double... corners) {
-    Path2D path = new Path2D.Double();
-    path.moveTo(corners[0], corners[1]);
-    for (int i = 2; i < corners.length; i += 2) {
-      path.lineTo(corners[i], corners[i + 1]);
-    }
-    path.closePath();
-    return path;
-  }
-
-  /** Shows 0.001 as 10⁻³. */
-  private static final class PowersOfTen extends DecimalFormat {
-    private static final long serialVersionUID = 1L;
-    private static final String DIGITS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
-
-    PowersOfTen() {
-      super("0", DecimalFormatSymbols.getInstance(Locale.ROOT));
-    }
-
-    @Override
-    public StringBuffer format(double number, StringBuffer result, FieldPosition position) {
-      long power = Math.round(Math.log10(number));
-      if (power == 0) {
-        return result.append('1');
-      }
-      result.append("10");
-      String.valueOf(power)
-          .chars()
-          .forEach(c -> result.append(c == '-' ? '⁻' : DIGITS.charAt(c - '0')));
-      return result;
-    }
   }
 }

@@ -14,7 +14,7 @@ import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 
 /** Turns a chart into an SVG element that can stand in an HTML page beside others. */
-final class SvgCanvas {
+public final class SvgCanvas {
   private static final String NAMESPACE = "http://www.w3.org/2000/svg";
 
   private SvgCanvas() {}
@@ -24,7 +24,7 @@ final class SvgCanvas {
    *
    * @param id letters that no other chart of the page begins its ids with
    */
-  static String draw(JFreeChart chart, String id, String label, int width, int height)
+  public static String draw(JFreeChart chart, String id, String label, int width, int height)
       throws IOException, ParserConfigurationException {
     Document document =
         DocumentBuilderFactory.newDefaultInstance()

@@ -40,7 +40,8 @@ final class SampleReport {
           new FormatResult(
               name,
               format,
-              new Footprint(40_000_000L * format.linear().dtype().bits() / 32, 47_000_000, 123_456),
+              new Footprint(
+                  40_000_000L * format.linear().dtype().bits() / 32, 0, 47_000_000, 123_456),
               spread == 0 ? new Fidelity(1, 1, 0) : Fidelity.of(exact, vectors),
               ErrorHistogram.of(exact, vectors),
               1000,

@@ -1,0 +1,89 @@
+package dev.minifloat.bench;
+
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+
+/**
+ * Times contestants: by the thread's CPU time where one thread works, so that what else runs on the
+ * machine counts little, and by wall time where several do.
+ */
+final class Stopwatch {
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
+  /** How long one contestant's turn of a round takes, about. */
+  private static final double TURN = 6e-3;
+
+  /** A batch of the warm-up. */
+  private static final double BATCH = 4e-3;
+
+  private static final double LEAST_WARM_UP = 0.05;
+
+  /** Runs after which C2 has been asked for; short ones are slow until then, and steadily so. */
+  private static final int ENOUGH_RUNS = 20_000;
+
+  /** What is longer has loops that are compiled while they run. */
+  private static final double SHORT_RUN = 1e-3;
+
+  /** Seconds after which what is left of {@link #ENOUGH_RUNS} is let off. */
+  private static final double ENOUGH_WARM_UP = 0.3;
+
+  private static final double MOST_WARM_UP = 0.6;
+
+  /** Batches whose times agree this well show that nothing faster is being compiled. */
+  private static final double STEADY = 1.1;
+
+  private static final int STEADY_BATCHES = 3;
+
+  private Stopwatch() {}
+
+  private static long nanos(boolean cpu) {
+    return cpu ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();
+  }
+
+  /** Seconds of one run, on average of {@code times}. */
+  static double seconds(Contestant contestant, long times, boolean cpu) {
+    long start = nanos(cpu);
+    for (long i = 0; i < times; i++) {
+      contestant.run();
+    }
+    return (nanos(cpu) - start) * 1e-9 / times;
+  }
+
+  /**
+   * Runs until it gets no faster.
+   *
+   * @return seconds of a run
+   */
+  static double warmUp(Contestant contestant) {
+    long start = System.nanoTime();
+    double best = Double.POSITIVE_INFINITY;
+    long times = 1;
+    int steady = 0;
+    long runs = 0;
+    double spent;
+    do {
+      double seconds = Math.max(seconds(contestant, times, false), 1e-10);
+      runs += times;
+      boolean same = seconds < best * STEADY && seconds > best / STEADY;
+      steady = same ? steady + 1 : 0;
+      best = Math.min(best, seconds);
+      times = Math.max(1, (long) (BATCH / best));
+      spent = (System.nanoTime() - start) * 1e-9;
+    } while (spent < LEAST_WARM_UP
+        || (best < SHORT_RUN && spent < ENOUGH_WARM_UP && runs < ENOUGH_RUNS)
+        || (spent < MOST_WARM_UP && steady < STEADY_BATCHES));
+    return best;
+  }
+
+  /** Seconds of one run, by a short look. */
+  static double calibrate(Contestant contestant) {
+    double once = Math.max(seconds(contestant, 1, false), 1e-7);
+    long times = (long) (BATCH / once);
+    return times <= 1 ? once : Math.max(seconds(contestant, times, false), 1e-10);
+  }
+
+  /** How many runs make a turn. */
+  static long timesOfTurn(double seconds) {
+    return Math.max(1, Math.round(TURN / seconds));
+  }
+}

@@ -1,0 +1,44 @@
+package dev.minifloat.bench.jmh;
+
+import dev.minifloat.bench.Format;
+import dev.minifloat.bench.Workload;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** Weights times a vector of F32, from the caches and from memory. */
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(1)
+@Warmup(iterations = 5, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class GemvBenchmark extends WorkloadState {
+  /** Format of the weights. */
+  @Param({"BF16", "F16", "E4M3", "I8", "MXFP4", "NVFP4"})
+  public Format format;
+
+  /** Rows and columns of the weights. */
+  @Param({"128x4096", "24576x16384"})
+  public String size;
+
+  /** Threads. */
+  @Param({"1", "2"})
+  public int threads;
+
+  @Override
+  Workload workload() {
+    return new Workload.Gemv(format, Extents.of(size)[0], Extents.of(size)[1], threads);
+  }
+
+  /** The work. */
+  @Benchmark
+  public void run() {
+    work();
+  }
+}

@@ -1,0 +1,2 @@
+/** The page with the charts of a run. */
+package dev.minifloat.bench.report;
