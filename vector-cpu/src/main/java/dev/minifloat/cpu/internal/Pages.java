@@ -8,8 +8,7 @@ import java.lang.foreign.MemorySegment;
  *
  * <p>A processor's prefetchers follow a stream within a page of 4 KiB and begin anew in the next
  * one, waiting for memory a few times before they run ahead. Touching the first lines of all pages
- * of a task at once makes those waits overlap: one thread was seen to read a third faster, and to
- * write, which reads the lines first, a sixth.
+ * of a task at once makes those waits overlap.
  */
 final class Pages {
   private static final long PAGE = 4096;
