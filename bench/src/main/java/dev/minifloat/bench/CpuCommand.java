@@ -23,12 +23,12 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = "Measure the CPU backend beside its peers and the machine's limits.")
 final class CpuCommand implements Callable<Integer> {
-  /** Seconds after which a quick run takes fewer rounds, so that it ends within four minutes. */
+  /** Seconds after which a quick run takes fewer rounds, so that it ends in about four minutes. */
   private static final double BUDGET = 190;
 
   @Spec CommandSpec spec;
 
-  @Option(names = "--quick", description = "Interleaved rounds, four minutes at most.")
+  @Option(names = "--quick", description = "Interleaved rounds, about four minutes.")
   boolean quick;
 
   @Option(names = "--only", split = ",", paramLabel = "SUBJECT", description = "Only these.")

@@ -19,7 +19,7 @@ import jdk.incubator.vector.VectorSpecies;
  * because an array of vectors would put each of them on the heap.
  *
  * <p>Panels of b lie in native memory, aligned to cache lines: they stream from the second-level
- * cache, and loads across two lines would cost a tenth of the speed. Broadcasts don't care, so the
+ * cache, and loads across two lines would cost some of the speed. Broadcasts don't care, so the
  * rows of a need not be turned into columns; in a Java array and a constant {@link #PITCH} apart,
  * the twelve of a step come to one bounds check and one address. Two steps a turn halve the integer
  * instructions that compete for the FMA units' ports.
