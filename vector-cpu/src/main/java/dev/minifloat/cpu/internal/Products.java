@@ -1,5 +1,17 @@
 package dev.minifloat.cpu.internal;
 
+import dev.minifloat.cpu.internal.dot.DotKernels;
+import dev.minifloat.cpu.internal.dot.DotScratch;
+import dev.minifloat.cpu.internal.gemm.Epilogue;
+import dev.minifloat.cpu.internal.gemm.GemmKernel;
+import dev.minifloat.cpu.internal.gemm.GemmOperand;
+import dev.minifloat.cpu.internal.gemm.PackedOperand;
+import dev.minifloat.cpu.internal.gemm.PackingBuffers;
+import dev.minifloat.cpu.internal.gemv.GemvKernel;
+import dev.minifloat.cpu.internal.math.Nans;
+import dev.minifloat.cpu.internal.runtime.Memory;
+import dev.minifloat.cpu.internal.runtime.Pool;
+import dev.minifloat.cpu.internal.runtime.Workers;
 import dev.minifloat.spi.GemmCall;
 import dev.minifloat.spi.TensorView;
 import java.util.Arrays;

@@ -2,21 +2,22 @@ package dev.minifloat.cpu.internal;
 
 import dev.minifloat.DType;
 import dev.minifloat.codec.Codec;
+import dev.minifloat.cpu.internal.runtime.Species;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /** Floats that encoders get wrong, and the extents that loops get wrong. */
-final class Inputs {
+public final class Inputs {
   private Inputs() {}
 
   /** Sizes around the number of lanes. */
-  static int[] sizes() {
+  public static int[] sizes() {
     int n = Species.LANES;
     return new int[] {0, 1, 2, 3, n - 1, n, n + 1, 2 * n + 3, 31, 97, 131};
   }
 
   /** Every exponent and sign, with fractions at and beside ties of any format, and random ones. */
-  static float[] floats() {
+  public static float[] floats() {
     int[] fractions = {0, 1, 2, 0x7FFFFF, 0x7FFFFE, 0x400000, 0x400001, 0x3FFFFF};
     SplittableRandom random = new SplittableRandom(1);
     float[] values = new float[512 * (fractions.length + 23 * 3 + 24)];
@@ -40,7 +41,7 @@ final class Inputs {
   }
 
   /** The neighbourhood of every boundary between two codes of a format, and of its limits. */
-  static float[] boundaries(DType dtype) {
+  public static float[] boundaries(DType dtype) {
     int codes = dtype.bits() < 16 ? dtype.codeMask() + 1 : 1 << 12;
     int step = dtype.bits() == 16 ? 17 : 1;
     float[] values = new float[codes * 5];
@@ -60,7 +61,7 @@ final class Inputs {
   }
 
   /** Numbers of many magnitudes, some of them zero, none of them special. */
-  static float[] numbers(long seed, int count) {
+  public static float[] numbers(long seed, int count) {
     SplittableRandom random = new SplittableRandom(seed);
     float[] values = new float[count];
     for (int i = 0; i < count; i++) {
@@ -72,7 +73,7 @@ final class Inputs {
     return values;
   }
 
-  static float[] concat(float[] a, float[] b) {
+  public static float[] concat(float[] a, float[] b) {
     float[] both = Arrays.copyOf(a, a.length + b.length);
     System.arraycopy(b, 0, both, a.length, b.length);
     return both;

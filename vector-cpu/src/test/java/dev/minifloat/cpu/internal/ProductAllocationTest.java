@@ -8,6 +8,8 @@ import dev.minifloat.DType;
 import dev.minifloat.HostTensor;
 import dev.minifloat.Tensor;
 import dev.minifloat.cpu.VectorBackend;
+import dev.minifloat.cpu.internal.runtime.Memory;
+import dev.minifloat.cpu.internal.runtime.Workers;
 import dev.minifloat.spi.GemmCall;
 import dev.minifloat.spi.TensorView;
 import java.lang.management.ManagementFactory;

@@ -23,9 +23,9 @@ import java.util.Random;
  * <p>A product of two F32 values is exact in F64; sums, and products of scaled values, are off by
  * less than (K + 4) · 2^-53 of Σ|a·b|, which is allowed for on top of the bound.
  */
-final class ProductsOracle {
+public final class ProductsOracle {
   /** Every type that products take. */
-  static final List<DType> TYPES =
+  public static final List<DType> TYPES =
       List.of(
           DType.F32,
           DType.F16,
@@ -39,7 +39,7 @@ final class ProductsOracle {
           DType.I4);
 
   /** Scalings of every kind; small blocks, so that many edges lie within small shapes. */
-  static final List<Scaling> SCALINGS =
+  public static final List<Scaling> SCALINGS =
       List.of(
           Scaling.none(),
           Scaling.tensor(),
@@ -53,7 +53,8 @@ final class ProductsOracle {
   private ProductsOracle() {}
 
   /** Normally distributed values of a type and scaling. */
-  static HostTensor random(Arena arena, Random random, DType dtype, Scaling scaling, long... dims) {
+  public static HostTensor random(
+      Arena arena, Random random, DType dtype, Scaling scaling, long... dims) {
     float[] values = new float[(int) Shape.of(dims).elements()];
     float spread = dtype.isInteger() && scaling instanceof Scaling.None ? 3 : 1;
     for (int i = 0; i < values.length; i++) {
@@ -73,8 +74,8 @@ final class ProductsOracle {
   }
 
   /** A type with a scaling it can have. */
-  record Format(DType dtype, Scaling scaling) {
-    static Format draw(Random random) {
+  public record Format(DType dtype, Scaling scaling) {
+    public static Format draw(Random random) {
       while (true) {
         Format format =
             new Format(
@@ -88,7 +89,7 @@ final class ProductsOracle {
   }
 
   /** Values in row-major order, scale · element without rounding to F32. */
-  static double[] values(HostTensor x) {
+  public static double[] values(HostTensor x) {
     double[] values = new double[(int) x.shape().elements()];
     for (int i = 0; i < values.length; i++) {
       values[i] = Codec.decodeDouble(x.dtype(), x.code(i)) * scale(x, i);
@@ -112,9 +113,10 @@ final class ProductsOracle {
    * @param magnitude Σ|a·b|
    * @param terms K
    */
-  record Sum(double sum, double magnitude, long terms) {
+  public record Sum(double sum, double magnitude, long terms) {
     /** The dot product of two strided runs. */
-    static Sum of(double[] a, int aFrom, int aStep, double[] b, int bFrom, int bStep, int terms) {
+    public static Sum of(
+        double[] a, int aFrom, int aStep, double[] b, int bFrom, int bStep, int terms) {
       double sum = 0;
       double magnitude = 0;
       for (int k = 0; k < terms; k++) {
@@ -126,13 +128,13 @@ final class ProductsOracle {
     }
 
     /** γ·Σ|a·b| + K·2^-149, and the oracle's own error. */
-    double bound() {
+    public double bound() {
       double u = (terms + 4) * 0x1p-24;
       return u / (1 - u) * magnitude + terms * 0x1p-149 + (terms + 4) * 0x1p-53 * magnitude;
     }
 
     /** Fails unless {@code actual} is within the bound. */
-    void check(float actual, String what) {
+    public void check(float actual, String what) {
       if (!(Math.abs(actual - sum) <= bound())) {
         fail(
             "%s: %s is %s from %s; %s is allowed"

@@ -16,6 +16,7 @@ import dev.minifloat.codec.PackedElements;
 import dev.minifloat.cpu.VectorBackend;
 import dev.minifloat.cpu.internal.ProductsOracle.Format;
 import dev.minifloat.cpu.internal.ProductsOracle.Sum;
+import dev.minifloat.cpu.internal.runtime.Species;
 import java.lang.foreign.Arena;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;

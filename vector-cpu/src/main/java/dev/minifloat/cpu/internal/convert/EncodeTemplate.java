@@ -1,0 +1,254 @@
+package dev.minifloat.cpu.internal.convert;
+
+import static dev.minifloat.cpu.internal.runtime.Species.BYTE;
+import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
+import static dev.minifloat.cpu.internal.runtime.Species.INT;
+import static dev.minifloat.cpu.internal.runtime.Species.LANES;
+import static dev.minifloat.cpu.internal.runtime.Species.LE;
+import static dev.minifloat.cpu.internal.runtime.Species.SHORT;
+
+import dev.minifloat.Overflow;
+import dev.minifloat.codec.PackedElements;
+import dev.minifloat.cpu.internal.convert.EncodeFormat.Kind;
+import dev.minifloat.cpu.internal.convert.EncodeFormat.Mode;
+import dev.minifloat.cpu.internal.convert.FusedEncoder.Step;
+import dev.minifloat.cpu.internal.runtime.ClassCopies;
+import dev.minifloat.cpu.internal.runtime.Segments;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorMask;
+import jdk.incubator.vector.VectorOperators;
+
+/**
+ * The one text of {@link FusedEncoder}; {@link EncodeFormat} makes a class of it for each format
+ * and rounding, and explains the constants.
+ *
+ * <p>What {@link ClassCopies} says of small methods holds here too.
+ */
+final class EncodeTemplate implements FusedEncoder {
+  private static final EncodeFormat FORMAT =
+      ClassCopies.data(MethodHandles.lookup(), EncodeFormat.class);
+
+  private static final boolean INTEGER = FORMAT.kind() == Kind.INTEGER;
+  private static final boolean POWER_OF_TWO = FORMAT.kind() == Kind.POWER_OF_TWO;
+  private static final boolean TRUNCATED = POWER_OF_TWO || FORMAT.kind() == Kind.TRUNCATED;
+  private static final boolean CONVERT = FORMAT.step() == Step.CONVERT;
+  private static final boolean PRODUCT = FORMAT.step() == Step.PRODUCT;
+  private static final boolean EACH = FORMAT.step() == Step.QUOTIENT_EACH;
+  private static final boolean NEAREST = FORMAT.mode() == Mode.NEAREST;
+  private static final boolean ZERO = FORMAT.mode() == Mode.ZERO;
+  private static final boolean POSITIVE = FORMAT.mode() == Mode.POSITIVE;
+  private static final boolean STOCHASTIC = FORMAT.mode() == Mode.STOCHASTIC;
+  private static final int BITS = FORMAT.bits();
+  private static final int SHIFT = FORMAT.shift();
+  private static final int LOWEST = FORMAT.lowest();
+  private static final int ALIGNER = FORMAT.aligner();
+  private static final int LARGEST = FORMAT.largest();
+  private static final int BEYOND = FORMAT.beyond();
+  private static final int SATURATED = FORMAT.saturated();
+  private static final int OVER = FORMAT.over();
+  private static final int NAN_CODE = FORMAT.nanCode();
+  private static final int NAN_SIGNS = FORMAT.nanSigns();
+
+  private static final int CODE_MASK = BITS == 32 ? -1 : (1 << BITS) - 1;
+  private static final int CODE_SIGN = POWER_OF_TWO ? 0 : 1 << (BITS - 1);
+  private static final int MAGNITUDE = 0x7FFFFFFF;
+  private static final int INFINITY = 0x7F800000;
+  private static final int HIDDEN = 0x00800000;
+
+  /** Takes 24 from the exponent of c and makes its fraction, the bias, all ones. */
+  private static final int TO_SHIFT =
+      (INTEGER ? HIDDEN - 1 : HIDDEN - 1 - (ALIGNER & (HIDDEN - 1))) - 24 * HIDDEN;
+
+  private static final int WIDTH = STOCHASTIC ? 4 : Math.max(1, BITS / 8);
+
+  EncodeTemplate() {}
+
+  @Override
+  public int encode(
+      MemorySegment src,
+      long from,
+      int n,
+      MemorySegment scales,
+      long at,
+      int shift,
+      Overflow overflow,
+      MemorySegment random,
+      long randomAt,
+      MemorySegment dst,
+      long to) {
+    MemorySegment x = Segments.exact(src);
+    MemorySegment s = CONVERT ? x : Segments.exact(scales);
+    MemorySegment r = STOCHASTIC ? Segments.exact(random) : x;
+    MemorySegment y = Segments.exact(dst);
+    boolean ieee = overflow == Overflow.IEEE;
+    int limit = limit(ieee);
+    int negativeLimit = negativeLimit(ieee);
+    int over = ieee ? OVER : SATURATED;
+    int i = 0;
+    for (; i <= n - LANES; i += LANES) {
+      FloatVector value = FloatVector.fromMemorySegment(FLOAT, x, from + 4L * i, LE);
+      FloatVector q =
+          CONVERT
+              ? value
+              : EACH
+                  ? value.div(FloatVector.fromMemorySegment(FLOAT, s, at + 4L * i, LE))
+                  : PRODUCT
+                      ? value.mul(s.get(PackedElements.FLOAT, at + 4L * (i >> shift)))
+                      : value.div(s.get(PackedElements.FLOAT, at + 4L * (i >> shift)));
+      IntVector bits = q.reinterpretAsInts();
+      IntVector magnitude = bits.and(MAGNITUDE);
+      IntVector held =
+          POSITIVE && !TRUNCATED && !INTEGER
+              ? magnitude.min(limits(bits, limit, negativeLimit))
+              : magnitude.min(limit);
+      IntVector sign = bits.lanewise(VectorOperators.LSHR, 32 - BITS).and(CODE_SIGN);
+      IntVector code;
+      if (TRUNCATED) {
+        code = truncated(bits, POWER_OF_TWO ? fraction(held) : held, r, randomAt + 4L * i).or(sign);
+      } else {
+        IntVector c =
+            INTEGER
+                ? IntVector.broadcast(INT, ALIGNER)
+                : held.and(INFINITY).max(LOWEST).add(ALIGNER);
+        FloatVector nearest = held.reinterpretAsFloats().add(c.reinterpretAsFloats());
+        IntVector sum =
+            NEAREST
+                ? nearest.reinterpretAsInts()
+                : directed(bits, held, nearest, c, r, randomAt + 4L * i);
+        code =
+            INTEGER
+                ? integer(bits, sum)
+                : sum.add(sum.lanewise(VectorOperators.LSHR, SHIFT)).and(CODE_SIGN - 1).or(sign);
+      }
+      if (CONVERT && (ZERO || POSITIVE) && !TRUNCATED && !INTEGER) {
+        code = code.blend(sign.or(over), magnitude.compare(VectorOperators.EQ, INFINITY));
+      }
+      VectorMask<Integer> nan = magnitude.compare(VectorOperators.GT, INFINITY);
+      code =
+          CONVERT && NAN_SIGNS != 0
+              ? code.blend(sign.or(NAN_CODE), nan)
+              : code.blend(CONVERT ? NAN_CODE : 0, nan);
+      // Written out as the last of many steps: after these the compiler still inlines vectors'
+      // methods but none of ours, Narrow.store, say, and then every vector goes to the heap.
+      if (WIDTH == 4) {
+        code.intoMemorySegment(y, to + 4L * i, LE);
+      } else if (WIDTH == 2) {
+        code.convertShape(VectorOperators.I2S, SHORT, 0).intoMemorySegment(y, to + 2L * i, LE);
+      } else if (LANES > 4) {
+        code.convertShape(VectorOperators.I2B, BYTE, 0).intoMemorySegment(y, to + i, LE);
+      } else {
+        IntVector four = code.convertShape(VectorOperators.I2B, BYTE, 0).reinterpretAsInts();
+        y.set(PackedElements.INT, to + i, four.lane(0));
+      }
+    }
+    return i;
+  }
+
+  /** What magnitudes are held to. A cut-off format stays below infinity by itself. */
+  private static int limit(boolean ieee) {
+    return ieee && (TRUNCATED || !ZERO) ? BEYOND : LARGEST;
+  }
+
+  /** The same for negative numbers. */
+  private static int negativeLimit(boolean ieee) {
+    return ieee && (TRUNCATED || !POSITIVE) ? limit(true) : LARGEST;
+  }
+
+  private static IntVector limits(IntVector bits, int limit, int negative) {
+    return bits.lanewise(VectorOperators.ASHR, 31)
+        .and(limit ^ negative)
+        .lanewise(VectorOperators.XOR, limit);
+  }
+
+  /** The integer whose magnitude is in the low bits of the sum. */
+  private static IntVector integer(IntVector bits, IntVector sum) {
+    IntVector negatives = bits.lanewise(VectorOperators.ASHR, 31);
+    IntVector signed = sum.sub(ALIGNER).lanewise(VectorOperators.XOR, negatives).sub(negatives);
+    return BITS == 32
+        ? signed.blend(
+            (IntVector) bits.reinterpretAsFloats().convert(VectorOperators.F2I, 0),
+            bits.and(MAGNITUDE).compare(VectorOperators.GE, BEYOND))
+        : signed.min(SATURATED).and(CODE_MASK);
+  }
+
+  /** magnitude + c, given the nearest sum, in another rounding. */
+  private static IntVector directed(
+      IntVector bits,
+      IntVector magnitude,
+      FloatVector sum,
+      IntVector c,
+      MemorySegment random,
+      long at) {
+    IntVector nearest = sum.sub(c.reinterpretAsFloats()).reinterpretAsInts();
+    // −1 where the sum is above; bits of positive floats are ordered as they are.
+    IntVector down = magnitude.sub(nearest).lanewise(VectorOperators.ASHR, 31);
+    IntVector cut = sum.reinterpretAsInts().add(down);
+    if (ZERO) {
+      return cut;
+    }
+    if (POSITIVE) {
+      IntVector raised = nearest.sub(magnitude).lanewise(VectorOperators.LSHR, 31);
+      return sum.reinterpretAsInts().add(raised).blend(cut, bits.compare(VectorOperators.LT, 0));
+    }
+    return drawn(magnitude, cut, c, random, at);
+  }
+
+  /**
+   * Stochastic: one more where the random bits are less than ⌊2^32 · fraction⌋, the fraction being
+   * what the cut sum leaves, exactly, in ulps of c.
+   *
+   * <pre>
+   *   rest        0 | E | f        c   0 | C | …      ulp 2^(C − 150)
+   *   threshold   1f 0…0 >>> (C − E − 24)             0 from 32 on, and so for a rest of 0
+   * </pre>
+   */
+  private static IntVector drawn(
+      IntVector magnitude, IntVector cut, IntVector c, MemorySegment random, long at) {
+    IntVector rest =
+        magnitude
+            .reinterpretAsFloats()
+            .sub(cut.reinterpretAsFloats().sub(c.reinterpretAsFloats()))
+            .reinterpretAsInts();
+    IntVector shift = c.add(TO_SHIFT).sub(rest).lanewise(VectorOperators.LSHR, 23);
+    IntVector threshold =
+        rest.lanewise(VectorOperators.LSHL, 8).or(0x80000000).lanewise(VectorOperators.LSHR, shift);
+    return oneMore(cut, threshold.blend(0, shift.compare(VectorOperators.GT, 31)), random, at);
+  }
+
+  private static IntVector oneMore(
+      IntVector cut, IntVector threshold, MemorySegment random, long at) {
+    IntVector word = IntVector.fromMemorySegment(INT, random, at, LE);
+    return cut.blend(cut.add(1), word.compare(VectorOperators.ULT, threshold));
+  }
+
+  private static IntVector truncated(
+      IntVector bits, IntVector magnitude, MemorySegment random, long at) {
+    IntVector cut = magnitude.lanewise(VectorOperators.LSHR, SHIFT);
+    if (NEAREST) {
+      return magnitude
+          .add(cut.and(1))
+          .add((1 << (SHIFT - 1)) - 1)
+          .lanewise(VectorOperators.LSHR, SHIFT);
+    }
+    if (ZERO) {
+      return cut;
+    }
+    if (POSITIVE) {
+      IntVector raise = magnitude.add((1 << SHIFT) - 1).lanewise(VectorOperators.LSHR, SHIFT);
+      return POWER_OF_TWO ? raise : raise.blend(cut, bits.compare(VectorOperators.LT, 0));
+    }
+    return oneMore(cut, magnitude.lanewise(VectorOperators.LSHL, 32 - SHIFT), random, at);
+  }
+
+  /**
+   * The magnitude in which E8M0 codes are the exponent: code 00 is 2^-127, half of F32's least
+   * normal, and below that the distance from 2^-127 is the fraction.
+   */
+  private static IntVector fraction(IntVector magnitude) {
+    IntVector above = magnitude.sub(HIDDEN / 2).max(0).lanewise(VectorOperators.LSHL, 1);
+    return magnitude.blend(above, magnitude.compare(VectorOperators.LT, HIDDEN));
+  }
+}

@@ -1,0 +1,90 @@
+package dev.minifloat.cpu.internal.dot;
+
+import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
+import static dev.minifloat.cpu.internal.runtime.Species.INT;
+import static dev.minifloat.cpu.internal.runtime.Species.LANES;
+import static dev.minifloat.cpu.internal.runtime.Species.LE;
+
+import dev.minifloat.codec.PackedElements;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorOperators;
+
+/**
+ * BF16 · BF16. A word holds two elements, each the upper half of an F32; so infinities, NaNs,
+ * subnormals and −0 are what they are:
+ *
+ * <pre>
+ *   word          odd: s eeeeeeee mmmmmmm | even: s eeeeeeee mmmmmmm
+ *   &lt;&lt; 16         even                    | 0
+ *   &amp; FFFF0000    odd                     | 0
+ * </pre>
+ */
+final class DotBf16 implements DotFused {
+  private static final int V = LANES * Integer.BYTES;
+  private static final int STEP = 2 * V;
+  private static final int ODD = 0xFFFF0000;
+
+  @Override
+  public float dot(
+      MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n, DotScratch.Pool pool) {
+    int bytes = n * Short.BYTES;
+    int whole = bytes & -STEP;
+    float rest = whole == bytes ? 0 : tail(a, aFrom + whole, b, bFrom + whole, bytes - whole);
+    IntVector odd = IntVector.broadcast(INT, ODD);
+    FloatVector s0 = FloatVector.zero(FLOAT);
+    FloatVector s1 = s0;
+    FloatVector s2 = s0;
+    FloatVector s3 = s0;
+    for (int i = 0; i < whole; i += STEP) {
+      IntVector x = IntVector.fromMemorySegment(INT, a, aFrom + i, LE);
+      IntVector y = IntVector.fromMemorySegment(INT, b, bFrom + i, LE);
+      s0 =
+          x.lanewise(VectorOperators.LSHL, 16)
+              .reinterpretAsFloats()
+              .fma(y.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats(), s0);
+      s1 = x.and(odd).reinterpretAsFloats().fma(y.and(odd).reinterpretAsFloats(), s1);
+      x = IntVector.fromMemorySegment(INT, a, aFrom + i + V, LE);
+      y = IntVector.fromMemorySegment(INT, b, bFrom + i + V, LE);
+      s2 =
+          x.lanewise(VectorOperators.LSHL, 16)
+              .reinterpretAsFloats()
+              .fma(y.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats(), s2);
+      s3 = x.and(odd).reinterpretAsFloats().fma(y.and(odd).reinterpretAsFloats(), s3);
+    }
+    FloatVector s = s0.add(s1).add(s2.add(s3));
+    s = LANES >= 16 ? s.add(s.rearrange(DotLanes.EIGHT_AWAY)) : s;
+    s = LANES >= 8 ? s.add(s.rearrange(DotLanes.FOUR_AWAY)) : s;
+    s = s.add(s.rearrange(DotLanes.TWO_AWAY));
+    s = s.add(s.rearrange(DotLanes.ONE_AWAY));
+    return rest + s.lane(0);
+  }
+
+  private static float tail(MemorySegment a, long aFrom, MemorySegment b, long bFrom, int bytes) {
+    int whole = bytes & -V;
+    FloatVector s = FloatVector.zero(FLOAT);
+    for (int i = 0; i < whole; i += V) {
+      IntVector x = IntVector.fromMemorySegment(INT, a, aFrom + i, LE);
+      IntVector y = IntVector.fromMemorySegment(INT, b, bFrom + i, LE);
+      s =
+          x.lanewise(VectorOperators.LSHL, 16)
+              .reinterpretAsFloats()
+              .fma(y.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats(), s);
+      s = x.and(ODD).reinterpretAsFloats().fma(y.and(ODD).reinterpretAsFloats(), s);
+    }
+    s = LANES >= 16 ? s.add(s.rearrange(DotLanes.EIGHT_AWAY)) : s;
+    s = LANES >= 8 ? s.add(s.rearrange(DotLanes.FOUR_AWAY)) : s;
+    s = s.add(s.rearrange(DotLanes.TWO_AWAY));
+    float sum = s.add(s.rearrange(DotLanes.ONE_AWAY)).lane(0);
+    for (int i = whole; i < bytes; i += Short.BYTES) {
+      sum = Math.fma(value(a, aFrom + i), value(b, bFrom + i), sum);
+    }
+    return sum;
+  }
+
+  /** The element at a byte offset. */
+  static float value(MemorySegment x, long at) {
+    return Float.intBitsToFloat(x.get(PackedElements.SHORT, at) << 16);
+  }
+}

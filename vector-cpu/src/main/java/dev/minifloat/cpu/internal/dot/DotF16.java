@@ -1,0 +1,84 @@
+package dev.minifloat.cpu.internal.dot;
+
+import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
+import static dev.minifloat.cpu.internal.runtime.Species.LANES;
+
+import dev.minifloat.codec.PackedElements;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.FloatVector;
+
+/**
+ * F16 · F16.
+ *
+ * <p>The Vector API has no conversion from F16; plain loops over {@link Float#float16ToFloat} the
+ * compiler turns into the machine's (which knows infinities, NaNs and subnormals at full speed, as
+ * no sequence of shifts and multiplications does where subnormal operands stall). It doesn't keep a
+ * sum of floats in a vector, since their order is fixed; so sum i takes the products i, i + {@link
+ * DotScratch#CHUNK}, …, and the sums are added as vectors behind the loops.
+ */
+final class DotF16 implements DotFused {
+  @Override
+  public float dot(
+      MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n, DotScratch.Pool pool) {
+    DotScratch scratch = pool.take();
+    float[] sums = scratch.sums();
+    int count = Math.min(n, sums.length);
+    products(a, aFrom, b, bFrom, count, sums);
+    for (int i = count; i < n; i += count) {
+      addProducts(a, aFrom + 2L * i, b, bFrom + 2L * i, Math.min(count, n - i), sums);
+    }
+    float sum = sum(sums, count);
+    pool.give(scratch);
+    return sum;
+  }
+
+  private static void products(
+      MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n, float[] sums) {
+    for (int i = 0; i < n; i++) {
+      sums[i] = value(a, aFrom + 2L * i) * value(b, bFrom + 2L * i);
+    }
+  }
+
+  private static void addProducts(
+      MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n, float[] sums) {
+    for (int i = 0; i < n; i++) {
+      sums[i] = Math.fma(value(a, aFrom + 2L * i), value(b, bFrom + 2L * i), sums[i]);
+    }
+  }
+
+  /** The element at a byte offset. */
+  private static float value(MemorySegment x, long at) {
+    return Float.float16ToFloat(x.get(PackedElements.SHORT, at));
+  }
+
+  /** Decodes a run to an array. */
+  static void decode(MemorySegment x, long from, int n, float[] to) {
+    for (int i = 0; i < n; i++) {
+      to[i] = value(x, from + 2L * i);
+    }
+  }
+
+  private static float sum(float[] sums, int n) {
+    int whole = n & -(4 * LANES);
+    float rest = 0;
+    for (int i = whole; i < n; i++) {
+      rest += sums[i];
+    }
+    FloatVector s0 = FloatVector.zero(FLOAT);
+    FloatVector s1 = s0;
+    FloatVector s2 = s0;
+    FloatVector s3 = s0;
+    for (int i = 0; i < whole; i += 4 * LANES) {
+      s0 = s0.add(FloatVector.fromArray(FLOAT, sums, i));
+      s1 = s1.add(FloatVector.fromArray(FLOAT, sums, i + LANES));
+      s2 = s2.add(FloatVector.fromArray(FLOAT, sums, i + 2 * LANES));
+      s3 = s3.add(FloatVector.fromArray(FLOAT, sums, i + 3 * LANES));
+    }
+    FloatVector s = s0.add(s1).add(s2.add(s3));
+    s = LANES >= 16 ? s.add(s.rearrange(DotLanes.EIGHT_AWAY)) : s;
+    s = LANES >= 8 ? s.add(s.rearrange(DotLanes.FOUR_AWAY)) : s;
+    s = s.add(s.rearrange(DotLanes.TWO_AWAY));
+    s = s.add(s.rearrange(DotLanes.ONE_AWAY));
+    return rest + s.lane(0);
+  }
+}

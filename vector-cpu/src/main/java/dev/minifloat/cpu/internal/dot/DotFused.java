@@ -1,0 +1,33 @@
+package dev.minifloat.cpu.internal.dot;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * A dot product straight from memory, of two operands without scales and gaps whose formats the
+ * implementation knows.
+ *
+ * <p>What all of them heed: the body of a loop is written out, since the compiler inlines no method
+ * of ours once the operations before it have grown to a few thousand bytecodes, and then every
+ * vector goes to the heap; indices are ints, since a loop over longs checks its bounds on each call
+ * anew; the rest that fills no step comes before the loop, since whatever is needed behind it takes
+ * registers, and addresses that move between kinds of registers in the loop halve its speed; sums
+ * of lanes are added in one order.
+ */
+interface DotFused {
+  /** Elements that one call takes at most: byte offsets of F32 and sums of I8 fit an int. */
+  int MOST = 1 << 16;
+
+  /**
+   * The sum of {@code n} products, {@code n} at most {@link #MOST}.
+   *
+   * @param aFrom byte offset of the first element
+   * @param bFrom likewise
+   * @param pool buffers for those that need some
+   */
+  float dot(MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n, DotScratch.Pool pool);
+
+  /** The same with its operands exchanged. */
+  default DotFused turned() {
+    return (a, aFrom, b, bFrom, n, pool) -> dot(b, bFrom, a, aFrom, n, pool);
+  }
+}

@@ -1,0 +1,232 @@
+package dev.minifloat.cpu.internal.gemm;
+
+import dev.minifloat.cpu.internal.runtime.Segments;
+import dev.minifloat.cpu.internal.runtime.Species;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * The register tile of the matrix product: {@link #ROWS} × {@link #COLUMNS} sums held in registers
+ * while K runs.
+ *
+ * <pre>
+ *   c[ROWS, COLUMNS] (+)= Σ_k a[ROWS, k] · b[k, COLUMNS]     one FMA for each product, k ascending
+ * </pre>
+ *
+ * <p>Each step of K loads two vectors of b and broadcasts ROWS floats of a. With 512-bit vectors
+ * come 32 registers, which hold 12 × 2 sums, two vectors of b and a broadcast or two; with narrower
+ * ones there may be 16 registers only, so 6 × 2. {@link #TALL} is a constant to the compiler, so
+ * rows 6 to 11 vanish from the narrow version of this one text. The sums are single variables
+ * because an array of vectors would put each of them on the heap.
+ *
+ * <p>Panels of b lie in native memory, aligned to cache lines: they stream from the second-level
+ * cache, and loads across two lines would cost some of the speed. Broadcasts don't care, so the
+ * rows of a need not be turned into columns; in a Java array and a constant {@link #PITCH} apart,
+ * the twelve of a step come to one bounds check and one address. Two steps a turn halve the integer
+ * instructions that compete for the FMA units' ports.
+ */
+final class GemmTile {
+  private static final VectorSpecies<Float> F32 = Species.FLOAT;
+  private static final int LANES = Species.LANES;
+  private static final boolean TALL = LANES >= 16;
+
+  /** Rows of a tile. */
+  static final int ROWS = TALL ? 12 : 6;
+
+  /**
+   * Floats from a row of a to the next: a line more than the deepest, to spread over cache sets.
+   */
+  static final int PITCH = Packing.DEPTH + 16;
+
+  /** Columns of a tile. */
+  static final int COLUMNS = 2 * LANES;
+
+  /** Bytes of a vector, and of a step of b. */
+  private static final int V = LANES * Float.BYTES;
+
+  private static final int STEP = 2 * V;
+
+  /** What a tile begins with that has no sums yet; its rows are 0 apart. */
+  static final float[] ZEROS = new float[COLUMNS];
+
+  private GemmTile() {}
+
+  /**
+   * Adds the product of two panels to the sums of a tile.
+   *
+   * <p>Sums that don't exist yet are loaded all the same, from {@link #ZEROS}: vectors that meet
+   * from two branches would be put on the heap.
+   *
+   * @param a panel of rows {@link #PITCH} apart at {@code aFrom}
+   * @param panels where panel [depth, COLUMNS] is, in native memory
+   * @param bFrom float at which it begins
+   * @param depth even
+   * @param before sums so far at {@code since}, rows {@code stride} apart
+   * @param c where the sums go, at {@code to}, rows {@code pitch} apart
+   */
+  static void multiply(
+      float[] a,
+      int aFrom,
+      MemorySegment panels,
+      int bFrom,
+      int depth,
+      float[] before,
+      int since,
+      int stride,
+      float[] c,
+      int to,
+      int pitch) {
+    MemorySegment b = Segments.exact(panels);
+    FloatVector zero = FloatVector.zero(F32);
+    FloatVector c0 = FloatVector.fromArray(F32, before, since + 0 * stride);
+    FloatVector d0 = FloatVector.fromArray(F32, before, since + 0 * stride + LANES);
+    FloatVector c1 = FloatVector.fromArray(F32, before, since + 1 * stride);
+    FloatVector d1 = FloatVector.fromArray(F32, before, since + 1 * stride + LANES);
+    FloatVector c2 = FloatVector.fromArray(F32, before, since + 2 * stride);
+    FloatVector d2 = FloatVector.fromArray(F32, before, since + 2 * stride + LANES);
+    FloatVector c3 = FloatVector.fromArray(F32, before, since + 3 * stride);
+    FloatVector d3 = FloatVector.fromArray(F32, before, since + 3 * stride + LANES);
+    FloatVector c4 = FloatVector.fromArray(F32, before, since + 4 * stride);
+    FloatVector d4 = FloatVector.fromArray(F32, before, since + 4 * stride + LANES);
+    FloatVector c5 = FloatVector.fromArray(F32, before, since + 5 * stride);
+    FloatVector d5 = FloatVector.fromArray(F32, before, since + 5 * stride + LANES);
+    FloatVector c6 = zero;
+    FloatVector d6 = zero;
+    FloatVector c7 = zero;
+    FloatVector d7 = zero;
+    FloatVector c8 = zero;
+    FloatVector d8 = zero;
+    FloatVector c9 = zero;
+    FloatVector d9 = zero;
+    FloatVector c10 = zero;
+    FloatVector d10 = zero;
+    FloatVector c11 = zero;
+    FloatVector d11 = zero;
+    if (TALL) {
+      c6 = FloatVector.fromArray(F32, before, since + 6 * stride);
+      d6 = FloatVector.fromArray(F32, before, since + 6 * stride + LANES);
+      c7 = FloatVector.fromArray(F32, before, since + 7 * stride);
+      d7 = FloatVector.fromArray(F32, before, since + 7 * stride + LANES);
+      c8 = FloatVector.fromArray(F32, before, since + 8 * stride);
+      d8 = FloatVector.fromArray(F32, before, since + 8 * stride + LANES);
+      c9 = FloatVector.fromArray(F32, before, since + 9 * stride);
+      d9 = FloatVector.fromArray(F32, before, since + 9 * stride + LANES);
+      c10 = FloatVector.fromArray(F32, before, since + 10 * stride);
+      d10 = FloatVector.fromArray(F32, before, since + 10 * stride + LANES);
+      c11 = FloatVector.fromArray(F32, before, since + 11 * stride);
+      d11 = FloatVector.fromArray(F32, before, since + 11 * stride + LANES);
+    }
+    FloatVector x;
+    for (int k = 0; k < depth; k += 2) {
+      int from = aFrom + k;
+      long row = 4L * bFrom + (long) k * STEP;
+      FloatVector left = FloatVector.fromMemorySegment(F32, b, row, Species.LE);
+      FloatVector right = FloatVector.fromMemorySegment(F32, b, row + V, Species.LE);
+      x = FloatVector.broadcast(F32, a[from + 0 * PITCH]);
+      c0 = x.fma(left, c0);
+      d0 = x.fma(right, d0);
+      x = FloatVector.broadcast(F32, a[from + 1 * PITCH]);
+      c1 = x.fma(left, c1);
+      d1 = x.fma(right, d1);
+      x = FloatVector.broadcast(F32, a[from + 2 * PITCH]);
+      c2 = x.fma(left, c2);
+      d2 = x.fma(right, d2);
+      x = FloatVector.broadcast(F32, a[from + 3 * PITCH]);
+      c3 = x.fma(left, c3);
+      d3 = x.fma(right, d3);
+      x = FloatVector.broadcast(F32, a[from + 4 * PITCH]);
+      c4 = x.fma(left, c4);
+      d4 = x.fma(right, d4);
+      x = FloatVector.broadcast(F32, a[from + 5 * PITCH]);
+      c5 = x.fma(left, c5);
+      d5 = x.fma(right, d5);
+      if (TALL) {
+        x = FloatVector.broadcast(F32, a[from + 6 * PITCH]);
+        c6 = x.fma(left, c6);
+        d6 = x.fma(right, d6);
+        x = FloatVector.broadcast(F32, a[from + 7 * PITCH]);
+        c7 = x.fma(left, c7);
+        d7 = x.fma(right, d7);
+        x = FloatVector.broadcast(F32, a[from + 8 * PITCH]);
+        c8 = x.fma(left, c8);
+        d8 = x.fma(right, d8);
+        x = FloatVector.broadcast(F32, a[from + 9 * PITCH]);
+        c9 = x.fma(left, c9);
+        d9 = x.fma(right, d9);
+        x = FloatVector.broadcast(F32, a[from + 10 * PITCH]);
+        c10 = x.fma(left, c10);
+        d10 = x.fma(right, d10);
+        x = FloatVector.broadcast(F32, a[from + 11 * PITCH]);
+        c11 = x.fma(left, c11);
+        d11 = x.fma(right, d11);
+      }
+      left = FloatVector.fromMemorySegment(F32, b, row + STEP, Species.LE);
+      right = FloatVector.fromMemorySegment(F32, b, row + STEP + V, Species.LE);
+      x = FloatVector.broadcast(F32, a[from + 1 + 0 * PITCH]);
+      c0 = x.fma(left, c0);
+      d0 = x.fma(right, d0);
+      x = FloatVector.broadcast(F32, a[from + 1 + 1 * PITCH]);
+      c1 = x.fma(left, c1);
+      d1 = x.fma(right, d1);
+      x = FloatVector.broadcast(F32, a[from + 1 + 2 * PITCH]);
+      c2 = x.fma(left, c2);
+      d2 = x.fma(right, d2);
+      x = FloatVector.broadcast(F32, a[from + 1 + 3 * PITCH]);
+      c3 = x.fma(left, c3);
+      d3 = x.fma(right, d3);
+      x = FloatVector.broadcast(F32, a[from + 1 + 4 * PITCH]);
+      c4 = x.fma(left, c4);
+      d4 = x.fma(right, d4);
+      x = FloatVector.broadcast(F32, a[from + 1 + 5 * PITCH]);
+      c5 = x.fma(left, c5);
+      d5 = x.fma(right, d5);
+      if (TALL) {
+        x = FloatVector.broadcast(F32, a[from + 1 + 6 * PITCH]);
+        c6 = x.fma(left, c6);
+        d6 = x.fma(right, d6);
+        x = FloatVector.broadcast(F32, a[from + 1 + 7 * PITCH]);
+        c7 = x.fma(left, c7);
+        d7 = x.fma(right, d7);
+        x = FloatVector.broadcast(F32, a[from + 1 + 8 * PITCH]);
+        c8 = x.fma(left, c8);
+        d8 = x.fma(right, d8);
+        x = FloatVector.broadcast(F32, a[from + 1 + 9 * PITCH]);
+        c9 = x.fma(left, c9);
+        d9 = x.fma(right, d9);
+        x = FloatVector.broadcast(F32, a[from + 1 + 10 * PITCH]);
+        c10 = x.fma(left, c10);
+        d10 = x.fma(right, d10);
+        x = FloatVector.broadcast(F32, a[from + 1 + 11 * PITCH]);
+        c11 = x.fma(left, c11);
+        d11 = x.fma(right, d11);
+      }
+    }
+    c0.intoArray(c, to + 0 * pitch);
+    d0.intoArray(c, to + 0 * pitch + LANES);
+    c1.intoArray(c, to + 1 * pitch);
+    d1.intoArray(c, to + 1 * pitch + LANES);
+    c2.intoArray(c, to + 2 * pitch);
+    d2.intoArray(c, to + 2 * pitch + LANES);
+    c3.intoArray(c, to + 3 * pitch);
+    d3.intoArray(c, to + 3 * pitch + LANES);
+    c4.intoArray(c, to + 4 * pitch);
+    d4.intoArray(c, to + 4 * pitch + LANES);
+    c5.intoArray(c, to + 5 * pitch);
+    d5.intoArray(c, to + 5 * pitch + LANES);
+    if (TALL) {
+      c6.intoArray(c, to + 6 * pitch);
+      d6.intoArray(c, to + 6 * pitch + LANES);
+      c7.intoArray(c, to + 7 * pitch);
+      d7.intoArray(c, to + 7 * pitch + LANES);
+      c8.intoArray(c, to + 8 * pitch);
+      d8.intoArray(c, to + 8 * pitch + LANES);
+      c9.intoArray(c, to + 9 * pitch);
+      d9.intoArray(c, to + 9 * pitch + LANES);
+      c10.intoArray(c, to + 10 * pitch);
+      d10.intoArray(c, to + 10 * pitch + LANES);
+      c11.intoArray(c, to + 11 * pitch);
+      d11.intoArray(c, to + 11 * pitch + LANES);
+    }
+  }
+}

@@ -1,0 +1,332 @@
+package dev.minifloat.cpu.internal.gemm;
+
+import dev.minifloat.cpu.internal.convert.Decoders;
+import dev.minifloat.cpu.internal.runtime.Segments;
+import dev.minifloat.cpu.internal.runtime.Species;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * Packs rows of a matrix of any format into panels of F32, scales applied.
+ *
+ * <pre>
+ *   left operand    panel p of height rows: at r·PITCH + k the value of row p·height + r, column k
+ *   right operand   panel p of width rows:  at k·width + r the value of row p·width + r, column k
+ * </pre>
+ *
+ * <p>The left operand is packed as it is, into Java arrays; the right one transposed, into native
+ * memory: see {@link GemmTile}. Rows past the last are zeros, or are never stored. Columns are
+ * added, as zeros, up to a multiple of {@link #ROUND}, so that an odd depth can be multiplied in
+ * steps of two; a product of zeros changes no sum.
+ */
+public final class Packing {
+  /** The most steps of K that a panel has. */
+  static final int DEPTH = 512;
+
+  /** Panels have room for a multiple of this many steps of K. */
+  static final int ROUND = 16;
+
+  /** Rows that are packed together where columns are dense. */
+  private static final int GROUP_ROWS = 96;
+
+  /** Panels of the left operand that are packed together. */
+  static final int GROUP = GROUP_ROWS / GemmTile.ROWS;
+
+  /** Floats of a panel of the left operand, whatever its depth. */
+  static final int PANEL_A = GemmTile.ROWS * GemmTile.PITCH;
+
+  private static final int A = GemmTile.ROWS;
+  private static final int B = GemmTile.COLUMNS;
+  private static final VectorSpecies<Float> F32 = Species.FLOAT;
+  private static final int LANES = Species.LANES;
+  public static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
+
+  /** Columns that are turned at a time, so that they stay in the first-level cache meanwhile. */
+  private static final int CHUNK = 256;
+
+  /**
+   * Bytes from a decoded row to the next. Rows a power of two apart would fall on the same set of
+   * the first-level cache, which has fewer ways than there are rows.
+   */
+  private static final long ROW_BYTES = 4L * (CHUNK + ROUND);
+
+  /** Where turned rows lie in a row buffer, behind the decoded ones. */
+  private static final long TURNED = PanelTranspose.ROWS * ROW_BYTES;
+
+  /** Bytes from the first eight values of a turned column to the others: the next ones. */
+  private static final long NEXT = 8L * Float.BYTES;
+
+  private static final long TURNED_PITCH = (long) PanelTranspose.ROWS * Float.BYTES;
+
+  private Packing() {}
+
+  /** Steps that a panel has room for. */
+  static int rounded(int depth) {
+    return (depth + ROUND - 1) & -ROUND;
+  }
+
+  /** Floats from a panel of the right operand to the next. */
+  static int pitchB(int depth) {
+    return rounded(depth) * B;
+  }
+
+  /** Panels of the right operand for so many columns: as many as rows are turned together fill. */
+  static long panelsB(long columns) {
+    int together = Math.max(B, PanelTranspose.ROWS);
+    return Math.ceilDiv(columns, together) * (together / B);
+  }
+
+  /**
+   * Packs panels of the left operand.
+   *
+   * @param x matrices
+   * @param matrix which of them
+   * @param row first row of the first panel
+   * @param panels number of panels, at most {@link #GROUP}
+   * @param column first column packed
+   * @param depth columns packed, at most {@link #DEPTH}
+   * @param to where the first panel is in {@code target}; the others follow {@link #PANEL_A} apart
+   * @param scratch a row buffer
+   */
+  static void packA(
+      GemmOperand x,
+      long matrix,
+      long row,
+      int panels,
+      long column,
+      int depth,
+      float[] target,
+      int to,
+      MemorySegment scratch) {
+    if (x.hasDenseColumns() && !x.hasDenseRows()) {
+      packColumnsA(x, matrix, row, panels, column, depth, target, to, scratch);
+      return;
+    }
+    for (int p = 0; p < panels; p++) {
+      for (int r = 0; r < A; r++) {
+        int at = to + p * PANEL_A + r * GemmTile.PITCH;
+        rowA(x, matrix, row + (long) p * A + r, column, depth, target, at, scratch);
+      }
+    }
+  }
+
+  /** A row, and zeros behind it; or zeros, if there is no such row. */
+  private static void rowA(
+      GemmOperand x,
+      long matrix,
+      long row,
+      long column,
+      int depth,
+      float[] target,
+      int at,
+      MemorySegment scratch) {
+    int filled = row < x.rows() ? depth : 0;
+    if (filled > 0 && x.isPlainF32()) {
+      copy(x.storage().data(), 4 * x.index(matrix, row, column), target, at, depth);
+    } else if (filled > 0) {
+      x.decodeRow(matrix, row, column, depth, scratch, 0);
+      copy(scratch, 0, target, at, depth);
+    }
+    Arrays.fill(target, at + filled, at + rounded(depth), 0f);
+  }
+
+  /** Where only columns are dense: sixteen at a time are decoded over all panels, then turned. */
+  private static void packColumnsA(
+      GemmOperand x,
+      long matrix,
+      long row,
+      int panels,
+      long column,
+      int depth,
+      float[] target,
+      int to,
+      MemorySegment scratch) {
+    int rows = panels * A;
+    int width = rounded(rows);
+    int count = (int) Math.min(x.rows() - row, rows);
+    long bytes = 4L * width;
+    for (int k = 0; k < depth; k += ROUND) {
+      for (int i = 0; i < ROUND; i++) {
+        decodeColumn(x, matrix, row, count, column, k + i, depth, width, scratch, i * bytes);
+      }
+      PanelTranspose.transpose(
+          scratch, 0, bytes, width, scratch, bytes, scratch, TURNED, TURNED_PITCH, NEXT);
+      for (int r = 0; r < rows; r++) {
+        copy(scratch, TURNED + r * TURNED_PITCH, target, to + r * GemmTile.PITCH + k, ROUND);
+      }
+    }
+  }
+
+  /**
+   * Packs panels of the right operand.
+   *
+   * @param x its matrices, transposed: [N, K]
+   * @param matrix which of them
+   * @param row first row of the first panel
+   * @param panels number of panels, as {@link #panelsB} counts them
+   * @param column first column packed
+   * @param depth columns packed, at most {@link #DEPTH}
+   * @param to byte of {@code target} where the first panel is; the others follow {@link #pitchB}
+   *     apart
+   * @param scratch a row buffer
+   */
+  static void packB(
+      GemmOperand x,
+      long matrix,
+      long row,
+      int panels,
+      long column,
+      int depth,
+      MemorySegment target,
+      long to,
+      MemorySegment scratch) {
+    long pitch = 4L * pitchB(depth);
+    if (x.hasDenseColumns() && !(x.hasDenseRows() && x.rows() < B)) {
+      int width = panels * B;
+      for (int from = 0; from < width; from += PackingBuffers.ROW_FLOATS) {
+        int run = Math.min(PackingBuffers.ROW_FLOATS, width - from);
+        int count = Math.clamp(x.rows() - row - from, 0, run);
+        for (int k = 0; k < rounded(depth); k++) {
+          decodeColumn(x, matrix, row + from, count, column, k, depth, run, scratch, 0);
+          scatter(scratch, run / B, target, to + from / B * pitch + 4L * k * B, pitch);
+        }
+      }
+      return;
+    }
+    long half = B > 8 ? NEXT : pitch;
+    for (int from = 0; from < panels * B; from += PanelTranspose.ROWS) {
+      long at = to + from / B * pitch + 4L * (from % B);
+      for (int k = 0; k < depth; k += CHUNK) {
+        turn(
+            x,
+            matrix,
+            row + from,
+            column + k,
+            Math.min(CHUNK, depth - k),
+            scratch,
+            target,
+            at + 4L * k * B,
+            4L * B,
+            half);
+      }
+    }
+  }
+
+  /**
+   * Turns {@link PanelTranspose#ROWS} rows, or fewer and zeros. F32 needs no decoding and is read
+   * where it is, if as many rows and whole vectors of columns are there.
+   */
+  private static void turn(
+      GemmOperand x,
+      long matrix,
+      long row,
+      long column,
+      int depth,
+      MemorySegment scratch,
+      MemorySegment target,
+      long to,
+      long pitch,
+      long half) {
+    if (x.isPlainF32() && depth % ROUND == 0 && row + PanelTranspose.ROWS <= x.rows()) {
+      PanelTranspose.transpose(
+          x.storage().data(),
+          4 * x.index(matrix, row, column),
+          4 * x.rowStride(),
+          depth,
+          scratch,
+          ROW_BYTES,
+          target,
+          to,
+          pitch,
+          half);
+    } else {
+      int count = Math.clamp(x.rows() - row, 0, PanelTranspose.ROWS);
+      decodeRows(x, matrix, row, count, column, depth, scratch);
+      PanelTranspose.transpose(
+          scratch, 0, ROW_BYTES, depth, scratch, ROW_BYTES, target, to, pitch, half);
+    }
+  }
+
+  /** A step of K to its place in each panel. */
+  private static void scatter(
+      MemorySegment scratch, int panels, MemorySegment panelsB, long to, long pitch) {
+    MemorySegment src = Segments.exact(scratch);
+    MemorySegment dst = Segments.exact(panelsB);
+    for (int p = 0; p < panels; p++) {
+      long from = 4L * p * B;
+      long at = to + p * pitch;
+      FloatVector.fromMemorySegment(F32, src, from, Species.LE)
+          .intoMemorySegment(dst, at, Species.LE);
+      FloatVector.fromMemorySegment(F32, src, from + 4L * LANES, Species.LE)
+          .intoMemorySegment(dst, at + 4L * LANES, Species.LE);
+    }
+  }
+
+  /** Decodes part of a column, with zeros up to the width, or zeros past the depth. */
+  private static void decodeColumn(
+      GemmOperand x,
+      long matrix,
+      long row,
+      int count,
+      long column,
+      int k,
+      int depth,
+      int width,
+      MemorySegment scratch,
+      long at) {
+    if (k < depth && count > 0) {
+      Decoders.decodeScaled(x.storage(), x.index(matrix, row, column + k), count, scratch, at);
+      clear(scratch, at + 4L * count, width - count);
+    } else {
+      clear(scratch, at, width);
+    }
+  }
+
+  /**
+   * Decodes rows to the start of a row buffer, {@link #ROW_BYTES} apart, with zeros behind each,
+   * and instead of those after the last.
+   */
+  private static void decodeRows(
+      GemmOperand x,
+      long matrix,
+      long row,
+      int count,
+      long column,
+      int depth,
+      MemorySegment scratch) {
+    for (int r = 0; r < count; r++) {
+      x.decodeRow(matrix, row + r, column, depth, scratch, r * ROW_BYTES);
+      clear(scratch, r * ROW_BYTES + 4L * depth, rounded(depth) - depth);
+    }
+    for (int r = count; r < PanelTranspose.ROWS; r++) {
+      clear(scratch, r * ROW_BYTES, rounded(depth));
+    }
+  }
+
+  private static void clear(MemorySegment scratch, long from, int floats) {
+    MemorySegment dst = Segments.exact(scratch);
+    FloatVector zero = FloatVector.zero(F32);
+    int i = 0;
+    for (; i <= floats - LANES; i += LANES) {
+      zero.intoMemorySegment(dst, from + 4L * i, Species.LE);
+    }
+    for (; i < floats; i++) {
+      dst.set(FLOAT, from + 4L * i, 0);
+    }
+  }
+
+  static void copy(MemorySegment from, long fromByte, float[] to, int at, int count) {
+    MemorySegment src = Segments.exact(from);
+    int i = 0;
+    for (; i <= count - LANES; i += LANES) {
+      FloatVector.fromMemorySegment(F32, src, fromByte + (long) i * Float.BYTES, Species.LE)
+          .intoArray(to, at + i);
+    }
+    for (; i < count; i++) {
+      to[at + i] = src.get(FLOAT, fromByte + (long) i * Float.BYTES);
+    }
+  }
+}

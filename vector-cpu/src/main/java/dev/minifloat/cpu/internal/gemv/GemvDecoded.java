@@ -1,0 +1,218 @@
+package dev.minifloat.cpu.internal.gemv;
+
+import dev.minifloat.cpu.internal.convert.Decoders;
+import dev.minifloat.cpu.internal.gemm.GemmOperand;
+import dev.minifloat.cpu.internal.gemm.Packing;
+import dev.minifloat.cpu.internal.math.VectorMath;
+import dev.minifloat.cpu.internal.runtime.Species;
+import java.lang.foreign.MemorySegment;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorSpecies;
+
+/**
+ * Products of rows, or columns, that are decoded to the first-level cache first: for every format,
+ * scaling and view.
+ *
+ * <p>Where rows are dense, four of them at a time are multiplied with every x. Where columns are
+ * dense, four columns at a time are, and added to the sums of a block of rows. Either way a row's
+ * order of summation depends on K alone. An object is used for one product after the other.
+ */
+final class GemvDecoded {
+  /** Rows, or columns, that are decoded together. */
+  static final int GROUP = 4;
+
+  /** Rows summed at a time where columns are dense. */
+  static final int BLOCK = 512;
+
+  /** Elements of a row that are decoded at a time. */
+  private static final int CHUNK = 1024;
+
+  private static final VectorSpecies<Float> F32 = Species.FLOAT;
+  private static final int LANES = Species.LANES;
+
+  /** Bytes of a vector, and from a decoded row, or column, to the next. */
+  private static final long V = (long) LANES * Float.BYTES;
+
+  private static final long ROW = (long) CHUNK * Float.BYTES;
+  private static final long COLUMN = (long) BLOCK * Float.BYTES;
+
+  private GemmOperand w;
+  private float[] x;
+  private int vectors;
+  private int depth;
+  private int stride;
+
+  /**
+   * Begins a product.
+   *
+   * @param w [R, K], a stack of them
+   * @param x the vectors, decoded
+   * @param vectors how many a matrix has
+   * @param depth K
+   * @param stride sums from a vector's to the next one's
+   */
+  void begin(GemmOperand w, float[] x, int vectors, int depth, int stride) {
+    this.w = w;
+    this.x = x;
+    this.vectors = vectors;
+    this.depth = depth;
+    this.stride = stride;
+  }
+
+  /** Ends it, so that nothing is kept alive. */
+  void end() {
+    w = null;
+    x = null;
+  }
+
+  /**
+   * Adds the products of columns {@code column …} of some rows to their sums.
+   *
+   * @param count rows, at most {@link #GROUP}
+   * @param xFrom where the first vector is
+   * @param to the first row's sum with the first vector
+   * @param scratch a row buffer
+   */
+  void rows(
+      int matrix,
+      long row,
+      int count,
+      int column,
+      int xFrom,
+      float[] sums,
+      int to,
+      MemorySegment scratch) {
+    for (int k = column; k < depth; k += CHUNK) {
+      int chunk = Math.min(CHUNK, depth - k);
+      for (int r = 0; r < GROUP; r++) {
+        // Rows past the end repeat the last one; their sums are not used.
+        long source = row + Math.min(r, count - 1);
+        w.decodeRow(matrix, source, k, chunk, scratch, (long) r * CHUNK * Float.BYTES);
+      }
+      for (int v = 0; v < vectors; v++) {
+        multiplyRows(scratch, x, xFrom + v * depth + k, chunk, sums, v * stride + to, count);
+      }
+    }
+  }
+
+  /** Adds four rows of {@code scratch}, {@link #CHUNK} floats apart, times x to {@code sums}. */
+  private static void multiplyRows(
+      MemorySegment scratch, float[] x, int from, int depth, float[] sums, int to, int count) {
+    FloatVector a = FloatVector.zero(F32);
+    FloatVector b = a;
+    FloatVector c = a;
+    FloatVector d = a;
+    FloatVector e = a;
+    FloatVector f = a;
+    FloatVector g = a;
+    FloatVector h = a;
+    int k = 0;
+    // Loads are written out: a method around them may be compiled by itself first, become too big
+    // to be inlined, and then put every vector on the heap.
+    for (; k <= depth - 2 * LANES; k += 2 * LANES) {
+      long p = (long) k * Float.BYTES;
+      FloatVector x0 = FloatVector.fromArray(F32, x, from + k);
+      FloatVector x1 = FloatVector.fromArray(F32, x, from + k + LANES);
+      a = FloatVector.fromMemorySegment(F32, scratch, p, Species.LE).fma(x0, a);
+      b = FloatVector.fromMemorySegment(F32, scratch, p + V, Species.LE).fma(x1, b);
+      c = FloatVector.fromMemorySegment(F32, scratch, p + 1 * ROW, Species.LE).fma(x0, c);
+      d = FloatVector.fromMemorySegment(F32, scratch, p + 1 * ROW + V, Species.LE).fma(x1, d);
+      e = FloatVector.fromMemorySegment(F32, scratch, p + 2 * ROW, Species.LE).fma(x0, e);
+      f = FloatVector.fromMemorySegment(F32, scratch, p + 2 * ROW + V, Species.LE).fma(x1, f);
+      g = FloatVector.fromMemorySegment(F32, scratch, p + 3 * ROW, Species.LE).fma(x0, g);
+      h = FloatVector.fromMemorySegment(F32, scratch, p + 3 * ROW + V, Species.LE).fma(x1, h);
+    }
+    float sum0 = VectorMath.sum(a.add(b));
+    float sum1 = VectorMath.sum(c.add(d));
+    float sum2 = VectorMath.sum(e.add(f));
+    float sum3 = VectorMath.sum(g.add(h));
+    for (; k < depth; k++) {
+      float factor = x[from + k];
+      sum0 = Math.fma(element(scratch, 0, k), factor, sum0);
+      sum1 = Math.fma(element(scratch, 1, k), factor, sum1);
+      sum2 = Math.fma(element(scratch, 2, k), factor, sum2);
+      sum3 = Math.fma(element(scratch, 3, k), factor, sum3);
+    }
+    sums[to] += sum0;
+    if (count > 1) {
+      sums[to + 1] += sum1;
+    }
+    if (count > 2) {
+      sums[to + 2] += sum2;
+    }
+    if (count > 3) {
+      sums[to + 3] += sum3;
+    }
+  }
+
+  private static float element(MemorySegment scratch, int row, int k) {
+    return scratch.getAtIndex(Packing.FLOAT, (long) row * CHUNK + k);
+  }
+
+  /** Adds all columns, times x, to the sums of a block of {@code count} rows. */
+  void columns(int matrix, long first, int count, int xFrom, float[] sums, MemorySegment scratch) {
+    for (int k = 0; k < depth; k += GROUP) {
+      columns(matrix, first, count, k, Math.min(GROUP, depth - k), xFrom, sums, scratch);
+    }
+  }
+
+  private void columns(
+      int matrix,
+      long first,
+      int count,
+      int k,
+      int group,
+      int xFrom,
+      float[] sums,
+      MemorySegment scratch) {
+    for (int i = 0; i < group; i++) {
+      long at = w.index(matrix, first, k + i);
+      Decoders.decodeScaled(w.storage(), at, count, scratch, (long) i * BLOCK * Float.BYTES);
+    }
+    for (int v = 0; v < vectors; v++) {
+      int from = xFrom + v * depth + k;
+      int to = v * stride;
+      if (group == GROUP) {
+        addColumns(scratch, x, from, count, sums, to);
+      } else {
+        for (int i = 0; i < group; i++) {
+          addColumn(scratch, i, x[from + i], count, sums, to);
+        }
+      }
+    }
+  }
+
+  private static void addColumns(
+      MemorySegment scratch, float[] x, int from, int count, float[] sums, int to) {
+    FloatVector x0 = FloatVector.broadcast(F32, x[from]);
+    FloatVector x1 = FloatVector.broadcast(F32, x[from + 1]);
+    FloatVector x2 = FloatVector.broadcast(F32, x[from + 2]);
+    FloatVector x3 = FloatVector.broadcast(F32, x[from + 3]);
+    int r = 0;
+    for (; r <= count - LANES; r += LANES) {
+      long p = (long) r * Float.BYTES;
+      FloatVector sum = FloatVector.fromArray(F32, sums, to + r);
+      sum = FloatVector.fromMemorySegment(F32, scratch, p, Species.LE).fma(x0, sum);
+      sum = FloatVector.fromMemorySegment(F32, scratch, p + 1 * COLUMN, Species.LE).fma(x1, sum);
+      sum = FloatVector.fromMemorySegment(F32, scratch, p + 2 * COLUMN, Species.LE).fma(x2, sum);
+      FloatVector.fromMemorySegment(F32, scratch, p + 3 * COLUMN, Species.LE)
+          .fma(x3, sum)
+          .intoArray(sums, to + r);
+    }
+    for (; r < count; r++) {
+      float sum = sums[to + r];
+      for (int i = 0; i < GROUP; i++) {
+        sum = Math.fma(scratch.getAtIndex(Packing.FLOAT, (long) i * BLOCK + r), x[from + i], sum);
+      }
+      sums[to + r] = sum;
+    }
+  }
+
+  private static void addColumn(
+      MemorySegment scratch, int i, float x, int count, float[] sums, int to) {
+    for (int r = 0; r < count; r++) {
+      float w = scratch.getAtIndex(Packing.FLOAT, (long) i * BLOCK + r);
+      sums[to + r] = Math.fma(w, x, sums[to + r]);
+    }
+  }
+}

@@ -1,0 +1,443 @@
+package dev.minifloat.cpu.internal.gemv;
+
+import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
+import static dev.minifloat.cpu.internal.runtime.Species.LANES;
+
+import dev.minifloat.DType;
+import dev.minifloat.cpu.internal.gemm.Epilogue;
+import dev.minifloat.cpu.internal.gemm.GemmOperand;
+import dev.minifloat.cpu.internal.gemm.PackingBuffers;
+import dev.minifloat.cpu.internal.runtime.Memory;
+import dev.minifloat.cpu.internal.runtime.Work;
+import dev.minifloat.cpu.internal.runtime.Workers;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.function.IntConsumer;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorShuffle;
+
+/**
+ * Products of a matrix with a few vectors: out[v, r] = Σ_k w[r, k] · x[v, k], v below {@link
+ * #MOST_VECTORS}. The matrix is streamed once and never packed.
+ *
+ * <p>Dense rows are multiplied straight from memory ({@link GemvRow}) if there is a kernel for the
+ * format and the scales lie right ({@link GemvScales}); what remains of K, the rows where that went
+ * wrong, and every other matrix is decoded first ({@link GemvDecoded}). Either way a row's order of
+ * summation depends on its values and K alone.
+ *
+ * <p>A kernel that applies scales multiplies elements with activations first, which may overflow or
+ * underflow where element · scale would not have. The former shows in the sum, and the row is
+ * decoded. Against the latter activations must not be tiny: with none below 2^-100 every product,
+ * and so every sum of products, is a multiple of 2^-149, and none loses a digit.
+ */
+public final class GemvKernel implements IntConsumer {
+  /** Vectors that one pass over the matrix serves. */
+  static final int MOST_VECTORS = 4;
+
+  /** Floats of x that are held decoded; what needs more is a matrix product. */
+  private static final long MOST_FLOATS = 1 << 22;
+
+  /** Elements that a task works on, roughly: some hundred microseconds' worth at most. */
+  private static final int TASK_ELEMENTS = 1 << 17;
+
+  /** Rows of a task, if it has so many, are a multiple: no two tasks write to one cache line. */
+  private static final int TASK_ROWS = 16;
+
+  /** Factors that are made at a time, roughly: few enough for the first-level cache. */
+  private static final int FACTORS = 1 << 10;
+
+  /** Elements below which a hand-over to another thread costs more than it gains. */
+  private static final long LEAST_PARALLEL = 1 << 16;
+
+  /** Steps of K that are a task of their own where vectors are too long to be held. */
+  private static final long SLICE = 1 << 16;
+
+  /** Floats that hold the sums of slices; what needs more is a matrix product. */
+  private static final long MOST_PARTS = 1 << 24;
+
+  private static final VectorShuffle<Float> EIGHT_AWAY = away(8);
+  private static final VectorShuffle<Float> FOUR_AWAY = away(4);
+  private static final VectorShuffle<Float> TWO_AWAY = away(2);
+  private static final VectorShuffle<Float> ONE_AWAY = away(1);
+
+  private final Workers workers;
+  private final PackingBuffers buffers;
+  private final GemvDecoded decoded = new GemvDecoded();
+  private final GemvScales scales = new GemvScales();
+
+  private GemmOperand w;
+  private int vectors;
+  private int depth;
+  private boolean sameX;
+  private float[] x;
+  private boolean byRows;
+  private int taskRows;
+  private int blocks;
+
+  /** Where sums go; if null, to {@link #parts}, vectors {@link #partsPitch} floats apart. */
+  private Epilogue epilogue;
+
+  private float[] parts;
+  private int partsFrom;
+  private int partsPitch;
+
+  /** Whether kernels read the rows. */
+  private boolean direct;
+
+  /** Steps of a row that kernels take, and the elements in them. */
+  private int steps;
+
+  private int span;
+
+  /** The vectors times the scales of columns; x itself if there are none. */
+  private float[] factored;
+
+  /** These in the kernels' order, {@link #pitch} floats apart; the same array if it is theirs. */
+  private float[] arranged;
+
+  private int pitch;
+
+  /** An object for one product after the other. */
+  public GemvKernel(Workers workers, PackingBuffers buffers) {
+    this.workers = workers;
+    this.buffers = buffers;
+  }
+
+  private void begin(GemmOperand matrix, GemmOperand vector, long matrices) {
+    w = matrix;
+    vectors = (int) vector.rows();
+    depth = (int) vector.columns();
+    sameX = vector.isRepeated();
+    byRows = w.hasDenseRows() || !w.hasDenseColumns();
+    // Columns are decoded over a block of rows at a time, so there the block must be long.
+    taskRows = byRows ? rowsOfTask(depth) : GemvDecoded.BLOCK;
+    blocks = Work.count(w.rows(), taskRows);
+    int held = (sameX ? 1 : (int) matrices) * vectors;
+    x = decode(vector, held);
+    decoded.begin(w, x, vectors, depth, taskRows);
+    beginDirect(matrices, held);
+  }
+
+  private void beginDirect(long matrices, int held) {
+    DType dtype = w.storage().dtype();
+    direct =
+        w.hasDenseRows()
+            && w.columns() > 1
+            && GemvFormat.exists(dtype, 0, 1)
+            && w.columns() >= GemvFormat.step(dtype)
+            && (dtype.bits() >= 8 || w.startsRowsAtMultiplesOf(2))
+            && scales.show(w, matrices)
+            && GemvFormat.exists(dtype, scales.group(), 1)
+            && (!scales.isScaled() || GemvScales.areSafe(x, held * depth));
+    factored = x;
+    if (direct && scales.columns()) {
+      factored = buffers.take(held * depth);
+      long first = scales.scaleRow(w.offset());
+      for (int v = 0; v < held; v++) {
+        direct &= scales.multiply(x, v * depth, depth, first, factored);
+      }
+    }
+    boolean inOrder = !direct || GemvFormat.parts(dtype) == 1;
+    steps = direct ? depth / GemvFormat.step(dtype) : 0;
+    span = direct ? steps * GemvFormat.step(dtype) : 0;
+    pitch = inOrder ? depth : span;
+    arranged = inOrder ? factored : arrange(factored, held);
+  }
+
+  private void end() {
+    if (isOther(arranged, factored)) {
+      buffers.give(arranged);
+    }
+    if (isOther(factored, x)) {
+      buffers.give(factored);
+    }
+    buffers.give(x);
+    arranged = null;
+    factored = null;
+    x = null;
+    w = null;
+    epilogue = null;
+    parts = null;
+    decoded.end();
+    scales.clear();
+  }
+
+  @SuppressWarnings("ReferenceEquality") // which array it is
+  private static boolean isOther(float[] a, float[] b) {
+    return a != b;
+  }
+
+  private static int rowsOfTask(int depth) {
+    int rows = TASK_ELEMENTS / depth;
+    int unit = rows >= TASK_ROWS ? TASK_ROWS : GemvDecoded.GROUP;
+    return Math.clamp(rows - rows % unit, GemvDecoded.GROUP, GemvDecoded.BLOCK);
+  }
+
+  private float[] arrange(float[] values, int count) {
+    float[] target = buffers.take(count * span);
+    float[] spare = buffers.take(span);
+    for (int v = 0; v < count; v++) {
+      DType dtype = w.storage().dtype();
+      GemvFormat.arrange(dtype, values, v * depth, span, spare, target, v * span);
+    }
+    buffers.give(spare);
+    return target;
+  }
+
+  /** Whether {@link #runLong} takes this product: vectors too long for {@link #run}. */
+  public static boolean suitsLong(GemmOperand w, GemmOperand x) {
+    return x.rows() <= MOST_VECTORS
+        && x.rows() * x.columns() > MOST_FLOATS
+        && Math.ceilDiv(x.columns(), SLICE) * x.rows() * w.rows() <= MOST_PARTS;
+  }
+
+  /** Whether {@link #run} takes this product: a few vectors of moderate length. */
+  public static boolean suits(GemmOperand x, long matrices) {
+    long held = x.isRepeated() ? 1 : matrices;
+    return x.rows() <= MOST_VECTORS
+        && x.columns() <= MOST_FLOATS
+        && held * x.rows() * x.columns() <= MOST_FLOATS;
+  }
+
+  /**
+   * Computes and stores a product.
+   *
+   * @param matrix [R, K], {@code matrices} of them; at least one element
+   * @param vector [V, K], likewise
+   */
+  public void run(GemmOperand matrix, GemmOperand vector, long matrices, Epilogue store) {
+    begin(matrix, vector, matrices);
+    epilogue = store;
+    int tasks = Work.toInt("matrices", matrices * blocks, "tasks");
+    if ((double) matrices * w.rows() * depth >= LEAST_PARALLEL) {
+      workers.run(tasks, this);
+    } else {
+      for (int task = 0; task < tasks; task++) {
+        accept(task);
+      }
+    }
+    end();
+  }
+
+  /**
+   * Computes and stores a product whose vectors are too long to be held. K is cut into slices, each
+   * a product of its own that any thread may take; the sums of the slices are added in their order.
+   *
+   * @param w [R, K], {@code matrices} of them; at least one element
+   * @param x [V, K], likewise
+   */
+  public static void runLong(
+      Workers workers,
+      PackingBuffers buffers,
+      GemmOperand w,
+      GemmOperand x,
+      long matrices,
+      Epilogue epilogue) {
+    int rows = Work.toInt("a", w.rows(), "rows");
+    int vectors = (int) x.rows();
+    int slices = Work.count(x.columns(), SLICE);
+    long held = (long) slices * vectors * rows;
+    float[] parts = buffers.take(Work.toInt("a", held, "sums of slices"));
+    for (long matrix = 0; matrix < matrices; matrix++) {
+      long of = matrix;
+      workers.run(
+          slices,
+          slice -> {
+            long from = slice * SLICE;
+            long count = Math.min(SLICE, x.columns() - from);
+            GemvKernel kernel = new GemvKernel(workers, buffers);
+            kernel.begin(w.columns(of, from, count), x.columns(of, from, count), 1);
+            kernel.parts = parts;
+            kernel.partsFrom = slice * vectors * rows;
+            kernel.partsPitch = rows;
+            for (int task = 0; task < kernel.blocks; task++) {
+              kernel.accept(task);
+            }
+            kernel.end();
+          });
+      addSlices(parts, slices, vectors * rows);
+      try (Memory.Block scratch = buffers.takeRows()) {
+        for (int v = 0; v < vectors; v++) {
+          for (int row = 0; row < rows; row += Epilogue.LONGEST_RUN) {
+            int count = Math.min(Epilogue.LONGEST_RUN, rows - row);
+            epilogue.store(parts, v * rows + row, matrix, v, row, count, scratch.segment());
+          }
+        }
+      }
+    }
+    buffers.give(parts);
+  }
+
+  /** Adds the sums of each slice but the first to those of the first. */
+  private static void addSlices(float[] parts, int slices, int count) {
+    for (int slice = 1; slice < slices; slice++) {
+      for (int i = 0; i < count; i++) {
+        parts[i] += parts[slice * count + i];
+      }
+    }
+  }
+
+  private float[] decode(GemmOperand source, int count) {
+    float[] values = buffers.take(count * depth);
+    for (int row = 0; row < count; row++) {
+      source.decodeRow(row / vectors, row % vectors, depth, values, row * depth, buffers);
+    }
+    return values;
+  }
+
+  /** Computes one block of rows of a matrix. */
+  @Override
+  public void accept(int task) {
+    int matrix = task / blocks;
+    long first = (long) (task % blocks) * taskRows;
+    int count = (int) Math.min(taskRows, w.rows() - first);
+    int xFrom = sameX ? 0 : matrix * vectors * depth;
+    float[] sums = buffers.take(vectors * taskRows);
+    Arrays.fill(sums, 0, vectors * taskRows, 0f);
+    try (Memory.Block block = buffers.takeRows()) {
+      MemorySegment scratch = block.segment();
+      if (direct) {
+        direct(matrix, first, count, xFrom, sums, scratch);
+      } else if (byRows) {
+        decodeRows(matrix, first, count, 0, xFrom, sums, scratch);
+      } else {
+        decoded.columns(matrix, first, count, xFrom, sums, scratch);
+      }
+      for (int v = 0; v < vectors; v++) {
+        if (epilogue != null) {
+          epilogue.store(sums, v * taskRows, matrix, v, first, count, scratch);
+        } else {
+          int to = (int) (partsFrom + (long) v * partsPitch + first);
+          System.arraycopy(sums, v * taskRows, parts, to, count);
+        }
+      }
+    }
+    buffers.give(sums);
+  }
+
+  private void decodeRows(
+      int matrix,
+      long first,
+      int count,
+      int column,
+      int xFrom,
+      float[] sums,
+      MemorySegment scratch) {
+    for (int r = 0; r < count; r += GemvDecoded.GROUP) {
+      int group = Math.min(GemvDecoded.GROUP, count - r);
+      decoded.rows(matrix, first + r, group, column, xFrom, sums, r, scratch);
+    }
+  }
+
+  /** Sums of a block of rows by kernels. */
+  private void direct(
+      int matrix, long first, int count, int xFrom, float[] sums, MemorySegment scratch) {
+    float[] lanes = buffers.take(vectors * taskRows * LANES);
+    Arrays.fill(lanes, 0, vectors * taskRows * LANES, 0f);
+    multiply(matrix, first, count, lanes);
+    for (int v = 0; v < vectors; v++) {
+      addLanes(lanes, v * taskRows * LANES, count, sums, v * taskRows);
+    }
+    buffers.give(lanes);
+    if (scales.isScaled()) {
+      for (int r = 0; r < count; r++) {
+        float factor = scales.factor(w.index(matrix, first + r, 0));
+        for (int v = 0; v < vectors; v++) {
+          sums[v * taskRows + r] *= factor;
+        }
+      }
+    }
+    if (span < depth) {
+      decodeRows(matrix, first, count, span, xFrom, sums, scratch);
+    }
+    if (scales.isScaled()) {
+      for (int r = 0; r < count; r++) {
+        if (!isFinite(sums, r)) {
+          for (int v = 0; v < vectors; v++) {
+            sums[v * taskRows + r] = 0;
+          }
+          decoded.rows(matrix, first + r, 1, 0, xFrom, sums, r, scratch);
+        }
+      }
+    }
+  }
+
+  private boolean isFinite(float[] sums, int row) {
+    for (int v = 0; v < vectors; v++) {
+      if (!Float.isFinite(sums[v * taskRows + row])) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void multiply(int matrix, long first, int count, float[] lanes) {
+    DType dtype = w.storage().dtype();
+    MemorySegment data = w.storage().data();
+    int group = scales.group();
+    int from = sameX ? 0 : matrix * vectors * pitch;
+    int groups = group == 0 ? 0 : span / group;
+    int rowFactors = scales.rowFactors(w);
+    int together = rowFactors == 0 ? 1 : Math.clamp(FACTORS / rowFactors, 1, count);
+    float[] factors =
+        buffers.take(Math.max(GemvHalves.WIDENED, groups + (together - 1) * rowFactors + LANES));
+    long filled = -1;
+    for (int r = 0; r < count; r++) {
+      long element = w.index(matrix, first + r, 0);
+      long at = element * dtype.bits() / Byte.SIZE;
+      if (group != 0 && r % together == 0) {
+        long scaleRow = scales.scaleRow(element);
+        if (scaleRow != filled) {
+          int rows = Math.min(together, count - r);
+          scales.fill(scaleRow, (rows - 1) * rowFactors + groups, factors);
+          filled = scaleRow;
+        }
+      }
+      for (int v = 0; v < vectors; ) {
+        int some = some(dtype, group, vectors - v);
+        GemvFormat.kernel(dtype, group, some)
+            .multiply(
+                data,
+                at,
+                steps,
+                arranged,
+                from + v * pitch,
+                pitch,
+                factors,
+                r % together * rowFactors,
+                lanes,
+                (v * taskRows + r) * LANES,
+                taskRows * LANES);
+        v += some;
+      }
+    }
+    buffers.give(factors);
+  }
+
+  /** Of some vectors, how many a kernel takes at once. */
+  private static int some(DType dtype, int group, int vectors) {
+    if (vectors >= 4 && GemvFormat.exists(dtype, group, 4)) {
+      return 4;
+    }
+    return vectors >= 2 && GemvFormat.exists(dtype, group, 2) ? 2 : 1;
+  }
+
+  /** The sum of the lanes of each of {@code count} vectors, always by halves. */
+  private static void addLanes(float[] lanes, int from, int count, float[] sums, int to) {
+    for (int r = 0; r < count; r++) {
+      FloatVector sum = FloatVector.fromArray(FLOAT, lanes, from + r * LANES);
+      if (LANES >= 16) {
+        sum = sum.add(sum.rearrange(EIGHT_AWAY));
+      }
+      if (LANES >= 8) {
+        sum = sum.add(sum.rearrange(FOUR_AWAY));
+      }
+      sum = sum.add(sum.rearrange(TWO_AWAY));
+      sums[to + r] = sum.add(sum.rearrange(ONE_AWAY)).lane(0);
+    }
+  }
+
+  private static VectorShuffle<Float> away(int distance) {
+    return VectorShuffle.fromOp(FLOAT, lane -> (lane ^ distance) & (LANES - 1));
+  }
+}

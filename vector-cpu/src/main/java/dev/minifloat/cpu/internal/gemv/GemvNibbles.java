@@ -1,0 +1,110 @@
+package dev.minifloat.cpu.internal.gemv;
+
+import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
+import static dev.minifloat.cpu.internal.runtime.Species.INT;
+import static dev.minifloat.cpu.internal.runtime.Species.LANES;
+import static dev.minifloat.cpu.internal.runtime.Species.LE;
+
+import dev.minifloat.codec.Codec;
+import dev.minifloat.cpu.internal.runtime.ClassCopies;
+import dev.minifloat.cpu.internal.runtime.Segments;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorOperators;
+import jdk.incubator.vector.VectorShuffle;
+
+/**
+ * The one text of {@link GemvRow} for E2M1 and I4: a nibble's value is looked up among all sixteen.
+ *
+ * <pre>
+ *   word       h g f e d c b a      eight nibbles
+ *   &gt;&gt; 4j      … nibble j lowest    what is above it the look-up ignores
+ *   looked up  F32
+ * </pre>
+ *
+ * <p>A lane's eight elements are of one block, so a block's scale multiplies the lane's sum once a
+ * step. Looking pairs up as BF16 takes fewer operations, but more than the compiler's budget of
+ * nodes allows.
+ */
+final class GemvNibbles implements GemvRow {
+  private static final int GROUP;
+  private static final int[] VALUES = new int[16];
+
+  static {
+    GemvFormat format = ClassCopies.data(MethodHandles.lookup(), GemvFormat.class);
+    GROUP = format.group();
+    for (int code = 0; code < VALUES.length; code++) {
+      VALUES[code] = Float.floatToRawIntBits(Codec.decode(format.dtype(), code));
+    }
+  }
+
+  private static final long V = (long) LANES * Integer.BYTES;
+  private static final int STEP = 8 * LANES;
+  private static final int STEP_SCALES = GROUP == 0 ? 0 : STEP / GROUP;
+  private static final VectorShuffle<Float> SPREAD =
+      VectorShuffle.fromOp(FLOAT, lane -> GROUP == 0 ? lane : lane * 8 / GROUP);
+
+  GemvNibbles() {}
+
+  @Override
+  public void multiply(
+      MemorySegment w,
+      long at,
+      int steps,
+      float[] x,
+      int from,
+      int pitch,
+      float[] scales,
+      int scale,
+      float[] sums,
+      int to,
+      int stride) {
+    MemorySegment codes = Segments.exact(w);
+    IntVector table = IntVector.fromArray(INT, VALUES, 0);
+    // At 256 bits a vector is half of the table.
+    IntVector upper = IntVector.fromArray(INT, VALUES, LANES & 15);
+    FloatVector zero = FloatVector.zero(FLOAT);
+    FloatVector sum = FloatVector.fromArray(FLOAT, sums, to);
+    for (int i = 0; i < steps; i++) {
+      IntVector code = IntVector.fromMemorySegment(INT, codes, at + i * V, LE);
+      int q = from + i * STEP;
+      FloatVector step = looked(code, table, upper).fma(FloatVector.fromArray(FLOAT, x, q), zero);
+      step =
+          looked(code.lanewise(VectorOperators.LSHR, 16), table, upper)
+              .fma(FloatVector.fromArray(FLOAT, x, q + LANES), step);
+      step =
+          looked(code.lanewise(VectorOperators.LSHR, 8), table, upper)
+              .fma(FloatVector.fromArray(FLOAT, x, q + 2 * LANES), step);
+      step =
+          looked(code.lanewise(VectorOperators.LSHR, 24), table, upper)
+              .fma(FloatVector.fromArray(FLOAT, x, q + 3 * LANES), step);
+      step =
+          looked(code.lanewise(VectorOperators.LSHR, 4), table, upper)
+              .fma(FloatVector.fromArray(FLOAT, x, q + 4 * LANES), step);
+      step =
+          looked(code.lanewise(VectorOperators.LSHR, 20), table, upper)
+              .fma(FloatVector.fromArray(FLOAT, x, q + 5 * LANES), step);
+      step =
+          looked(code.lanewise(VectorOperators.LSHR, 12), table, upper)
+              .fma(FloatVector.fromArray(FLOAT, x, q + 6 * LANES), step);
+      step =
+          looked(code.lanewise(VectorOperators.LSHR, 28), table, upper)
+              .fma(FloatVector.fromArray(FLOAT, x, q + 7 * LANES), step);
+      if (GROUP == 0) {
+        sum = sum.add(step);
+      } else {
+        FloatVector factors = FloatVector.fromArray(FLOAT, scales, scale + i * STEP_SCALES);
+        sum = step.fma(factors.rearrange(SPREAD), sum);
+      }
+    }
+    sum.intoArray(sums, to);
+  }
+
+  /** The values of the lowest nibbles of words. */
+  private static FloatVector looked(IntVector words, IntVector table, IntVector upper) {
+    return (LANES == 16 ? words.selectFrom(table) : words.selectFrom(table, upper))
+        .reinterpretAsFloats();
+  }
+}
