@@ -3,7 +3,6 @@ package dev.minifloat.bench;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
-import java.util.function.Function;
 
 /**
  * What our own figure must be at least: a factor of another one of the same run.
@@ -30,12 +29,12 @@ public record Bar(double factor, Reference reference) {
       implements Reference {}
 
   /**
-   * A limit of the machine, in the unit of the workload that the bar is for.
+   * The limit of a workload that memory limits, as measured in the same rounds if it was, else as
+   * {@link Limits#of} has it.
    *
    * @param name how the table calls it
-   * @param rate the limit
    */
-  public record Limit(String name, Function<Limits, Double> rate) implements Reference {}
+  public record Limit(String name) implements Reference {}
 
   /**
    * What came of a bar.
@@ -82,10 +81,8 @@ public record Bar(double factor, Reference reference) {
     OptionalDouble ours = measured.of(workload, Ours.NAME);
     return switch (reference) {
       case Limit limit -> {
-        OptionalDouble ratio =
-            ours.isEmpty()
-                ? ours
-                : OptionalDouble.of(workload.figure(ours.getAsDouble()) / limit.rate.apply(limits));
+        RunReport.Row row = RunReport.row(workload, measured, limits);
+        OptionalDouble ratio = ours.isEmpty() ? ours : OptionalDouble.of(row.ours() / row.limit());
         yield new Verdict(workload, this, ratio, limit.name);
       }
       case Fastest fastest -> {
@@ -161,7 +158,7 @@ public record Bar(double factor, Reference reference) {
       if (w.threads() == 1) {
         return List.of();
       }
-      Reference dram = new Limit("DRAM read", limits -> limits.rates(w.threads()).dramRead());
+      Reference dram = new Limit("DRAM read");
       return switch (w.weights()) {
         case BF16, F16, E4M3, E5M2 -> List.of(new Bar(0.8, dram));
         case MXFP4, NVFP4 ->
@@ -203,8 +200,7 @@ public record Bar(double factor, Reference reference) {
 
   private static List<Bar> copy(Format format) {
     return switch (format) {
-      case E4M3, MXFP4, NVFP4 ->
-          List.of(new Bar(0.6, new Limit("DRAM copy", limits -> limits.one().dramCopy())));
+      case E4M3, MXFP4, NVFP4 -> List.of(new Bar(0.6, new Limit("DRAM copy")));
       case F32, F16, BF16, E5M2, I8 -> List.of();
     };
   }

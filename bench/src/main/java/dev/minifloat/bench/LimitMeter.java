@@ -25,7 +25,7 @@ final class LimitMeter {
   private static final int PROBE_TURNS = 200_000;
 
   /** One call of a loop covers no more, so that offsets are ints. */
-  private static final int CHUNK = 1 << 20;
+  static final int CHUNK = 1 << 20;
 
   private final int threads;
   private final long l1;
@@ -85,6 +85,11 @@ final class LimitMeter {
       case "M" -> value << 20;
       default -> value;
     };
+  }
+
+  /** Bytes of memory that are larger than any cache. */
+  long dram() {
+    return dram;
   }
 
   /** Measures everything; takes a few seconds. */

@@ -30,6 +30,7 @@ public final class QuickRun {
   private final Contestants contestants;
   private final PrintStream out;
   private final LimitMeter meter;
+  private final MemoryTraffic traffic;
   private final double budget;
   private final Oracle oracle = new Oracle();
   private final Measurements measured = new Measurements();
@@ -54,12 +55,19 @@ public final class QuickRun {
   QuickRun(Contestants contestants, LimitMeter meter, double budget, PrintStream out) {
     this.contestants = contestants;
     this.meter = meter;
+    this.traffic = new MemoryTraffic(meter.dram());
     this.budget = budget;
     this.out = out;
   }
 
-  /** Runs all groups; prints each line when its group is done. */
+  /** Runs all groups, once; prints each line when its group is done. */
   public RunReport run(List<Plan.Group> groups, Map<String, String> facts) {
+    try (traffic) {
+      return runAll(groups, facts);
+    }
+  }
+
+  private RunReport runAll(List<Plan.Group> groups, Map<String, String> facts) {
     Limits first = meter.measure();
     TextTable.limits(out, first);
     for (Plan.Group group : groups) {
@@ -108,9 +116,10 @@ public final class QuickRun {
     private final double[] seconds;
     private int taken;
 
-    Turn(Workload workload, Contestant contestant, int rounds) {
+    Turn(Workload workload, Contestant contestant, int rounds, double once) {
       this.workload = workload;
       this.contestant = contestant;
+      this.once = once;
       this.seconds = new double[rounds];
     }
 
@@ -146,6 +155,9 @@ public final class QuickRun {
             prepare(workload, peer, group.rounds()).ifPresent(turns::add);
           }
         }
+        traffic
+            .prepare(workload)
+            .ifPresent(limit -> turns.add(warm(workload, limit, group.rounds())));
       }
       // Arrays of inputs and results are garbage now; collected later, they would be timed.
       System.gc();
@@ -176,10 +188,11 @@ public final class QuickRun {
       double first = Stopwatch.seconds(contestant, 1, false);
       Optional<String> fault = oracle.fault(workload, contestant);
       if (fault.isEmpty()) {
-        Turn turn = new Turn(workload, contestant, rounds);
         // What is this slow was warmed up by smaller work, and by itself.
-        turn.once = first > VERY_LONG_RUN ? first : Stopwatch.warmUp(contestant);
-        return Optional.of(turn);
+        return Optional.of(
+            first > VERY_LONG_RUN
+                ? new Turn(workload, contestant, rounds, first)
+                : warm(workload, contestant, rounds));
       }
       fail(workload, peer, "wrong: " + fault.get());
     } catch (RuntimeException e) {
@@ -189,6 +202,10 @@ public final class QuickRun {
       contestant.close();
     }
     return Optional.empty();
+  }
+
+  private static Turn warm(Workload workload, Contestant contestant, int rounds) {
+    return new Turn(workload, contestant, rounds, Stopwatch.warmUp(contestant));
   }
 
   private void fail(Workload workload, Peer peer, String reason) {

@@ -53,7 +53,7 @@ public record RunReport(
         .of(workload)
         .forEach(
             (name, seconds) -> {
-              if (!name.equals(Ours.NAME)) {
+              if (!name.equals(Ours.NAME) && !name.equals(MemoryTraffic.NAME)) {
                 peers.put(name, workload.figure(seconds));
               }
             });
@@ -68,7 +68,12 @@ public record RunReport(
             .map(workload::figure)
             .findAny()
             .orElse(Double.NaN);
-    return new Row(workload, ours, peers, limits.of(workload));
+    double limit =
+        measured.of(workload, MemoryTraffic.NAME).stream()
+            .map(workload::figure)
+            .findAny()
+            .orElseGet(() -> limits.of(workload));
+    return new Row(workload, ours, peers, limit);
   }
 
   private record Elsewhere(String contestant, Workload workload) {}

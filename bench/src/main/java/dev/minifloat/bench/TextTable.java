@@ -60,14 +60,16 @@ final class TextTable {
     line.append(
         String.format(
             Locale.ROOT,
-            "%-10s %-23s %-14s %dT %8s %-8s %5s",
+            "%-10s %-23s %-14s %dT %8s %-8s %13s",
             workload.subject(),
             workload.format(),
             workload.size(),
             workload.threads(),
             Unit.text(row.ours()),
             workload.unit().symbol(),
-            row.limit() == 0 ? "" : Math.round(100 * row.ours() / row.limit()) + " %"));
+            row.limit() == 0
+                ? ""
+                : Math.round(100 * row.ours() / row.limit()) + " % of " + Unit.text(row.limit())));
     row.peers()
         .forEach(
             (name, figure) ->

@@ -51,4 +51,17 @@ class BarTest {
             bar.factor(), bar.verdict(workload, measured, Samples.LIMITS).ratio().orElseThrow()));
     assertTrue(bar.verdict(workload, measured, Samples.LIMITS).reached());
   }
+
+  @Test
+  void aLimitOfTheSameRoundsGoesBeforeThatOfTheWholeRun() {
+    Workload.Quantize workload = new Workload.Quantize(Format.E4M3, 4096, 4096, 1);
+    Measurements measured = new Measurements();
+    measured.add(workload, Ours.NAME, 2.0);
+    measured.add(workload, MemoryTraffic.NAME, 1.0);
+    Bar.Verdict verdict = Bar.of(workload).getFirst().verdict(workload, measured, Samples.LIMITS);
+    assertEquals("MISSED 0.60 x DRAM copy: 0.50", verdict.text());
+    RunReport.Row row = RunReport.row(workload, measured, Samples.LIMITS);
+    assertEquals(workload.figure(1), row.limit());
+    assertTrue(row.peers().isEmpty(), row.peers().toString());
+  }
 }

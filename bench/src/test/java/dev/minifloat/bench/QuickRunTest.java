@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -49,6 +50,23 @@ class QuickRunTest {
       }
       assertTrue(report.limits().all().dramRead() > 0);
       assertTrue(out.toString(StandardCharsets.UTF_8).contains("FAILED liar"));
+    }
+  }
+
+  @Test
+  void whatMemoryLimitsIsMeasuredBesideItsTraffic() {
+    Workload workload = new Workload.Quantize(Format.MXFP4, 64, 1024, 1);
+    try (Contestants contestants = new Contestants(List.of(new Ours(NONE)), List.of())) {
+      RunReport report =
+          new QuickRun(
+                  contestants,
+                  new LimitMeter(1, 16 << 20),
+                  100,
+                  new PrintStream(OutputStream.nullOutputStream()))
+              .run(List.of(new Plan.Group(List.of(workload), 3)), Map.of());
+      double seconds = report.measured().of(workload, MemoryTraffic.NAME).orElseThrow();
+      assertEquals(workload.figure(seconds), report.rows().getFirst().limit());
+      assertEquals(Set.of(), report.rows().getFirst().peers().keySet());
     }
   }
 

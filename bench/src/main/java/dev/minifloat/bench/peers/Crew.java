@@ -8,16 +8,17 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /** Threads for a peer that leaves them to its caller; the calling thread is one of them. */
-final class Crew implements AutoCloseable {
+public final class Crew implements AutoCloseable {
   /** Work on a range. */
-  interface Part {
+  public interface Part {
     void run(int begin, int end);
   }
 
   private final int threads;
   private final ExecutorService others;
 
-  Crew(int threads) {
+  /** Starts {@code threads - 1} threads. */
+  public Crew(int threads) {
     this.threads = threads;
     others =
         Executors.newFixedThreadPool(
@@ -25,7 +26,7 @@ final class Crew implements AutoCloseable {
   }
 
   /** Runs a part of equal size on each thread. */
-  void split(int count, Part part) {
+  public void split(int count, Part part) {
     if (threads == 1) {
       part.run(0, count);
       return;
