@@ -3,7 +3,9 @@ package dev.minifloat.bench;
 import dev.minifloat.bench.peers.Crew;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.Optional;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -14,8 +16,9 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>Each run goes on where the one before ended, in a memory larger than any cache.
  */
 final class MemoryTraffic implements AutoCloseable {
-  /** What the measurements call it. */
-  static final String NAME = "DRAM";
+  private static final String LOOP = "DRAM";
+
+  private static final String LIBRARY = "DRAM, by the JDK's copy";
 
   private static final int CHUNK = LimitMeter.CHUNK;
 
@@ -36,25 +39,46 @@ final class MemoryTraffic implements AutoCloseable {
     this.bytes = bytes / 2 / CHUNK * 2 * CHUNK;
   }
 
-  /** Who moves the bytes of a workload that memory limits; empty for other workloads. */
-  Optional<Contestant> prepare(Workload workload) {
+  /** Whether a name among the measurements is that of such a limit. */
+  static boolean isName(String contestant) {
+    return contestant.equals(LOOP) || contestant.equals(LIBRARY);
+  }
+
+  /** Seconds of the fastest way to move the bytes of a workload, if that was measured. */
+  static OptionalDouble seconds(Workload workload, Measurements measured) {
+    return measured.of(workload).entrySet().stream()
+        .filter(entry -> isName(entry.getKey()))
+        .mapToDouble(Map.Entry::getValue)
+        .min();
+  }
+
+  /** Ways to move the bytes of a workload that memory limits; none for other workloads. */
+  List<Contestant> prepare(Workload workload) {
     boolean reads = workload instanceof Workload.Gemv gemv && gemv.fromMemory();
     boolean copies =
         workload instanceof Workload.Quantize
             || workload instanceof Workload.Dequantize
             || workload instanceof Workload.Convert;
     if (!reads && !copies) {
-      return Optional.empty();
+      return List.of();
     }
     if (memory == null) {
       memory = arena.allocate(bytes, 64);
       // Pages that were never written are all the same page of zeros.
       memory.fill((byte) 1);
     }
-    return Optional.of(
-        copies
-            ? new Copy(workload.threads(), workload.work() / 2)
-            : new Read(workload.threads(), workload.bytes()));
+    if (reads) {
+      return List.of(new Read(workload.threads(), workload.bytes()));
+    }
+    double half = workload.work() / 2;
+    return List.of(
+        new Copy(LOOP, workload.threads(), half, LimitLoops::copy),
+        new Copy(
+            LIBRARY,
+            workload.threads(),
+            half,
+            (source, target, from, bytes) ->
+                MemorySegment.copy(source, from, target, from, bytes)));
   }
 
   @Override
@@ -62,13 +86,20 @@ final class MemoryTraffic implements AutoCloseable {
     arena.close();
   }
 
+  /** Copies a chunk. */
+  private interface Copier {
+    void copy(MemorySegment source, MemorySegment target, long from, int bytes);
+  }
+
   private abstract static class Stream implements Contestant {
+    private final String name;
     final Crew crew;
     final int chunks;
     final int all;
     int next;
 
-    Stream(int threads, double bytes, long memory) {
+    Stream(String name, int threads, double bytes, long memory) {
+      this.name = name;
       crew = new Crew(threads);
       chunks = (int) Math.max(threads, Math.round(bytes / CHUNK));
       all = (int) (memory / CHUNK);
@@ -85,7 +116,7 @@ final class MemoryTraffic implements AutoCloseable {
 
     @Override
     public String name() {
-      return NAME;
+      return name;
     }
 
     @Override
@@ -101,7 +132,7 @@ final class MemoryTraffic implements AutoCloseable {
 
   private final class Read extends Stream {
     Read(int threads, double bytes) {
-      super(threads, bytes, memory.byteSize());
+      super(LOOP, threads, bytes, memory.byteSize());
     }
 
     @Override
@@ -123,8 +154,11 @@ final class MemoryTraffic implements AutoCloseable {
     private final MemorySegment source = memory.asSlice(0, memory.byteSize() / 2);
     private final MemorySegment target = memory.asSlice(memory.byteSize() / 2);
 
-    Copy(int threads, double bytes) {
-      super(threads, bytes, memory.byteSize() / 2);
+    private final Copier copier;
+
+    Copy(String name, int threads, double bytes, Copier copier) {
+      super(name, threads, bytes, memory.byteSize() / 2);
+      this.copier = copier;
     }
 
     @Override
@@ -133,7 +167,7 @@ final class MemoryTraffic implements AutoCloseable {
           chunks,
           (begin, end) -> {
             for (int chunk = begin; chunk < end; chunk++) {
-              MemorySegment.copy(source, at(chunk), target, at(chunk), CHUNK);
+              copier.copy(source, target, at(chunk), CHUNK);
             }
           });
       finish();

@@ -157,7 +157,7 @@ public final class QuickRun {
         }
         traffic
             .prepare(workload)
-            .ifPresent(limit -> turns.add(warm(workload, limit, group.rounds())));
+            .forEach(limit -> turns.add(warm(workload, limit, group.rounds())));
       }
       // Arrays of inputs and results are garbage now; collected later, they would be timed.
       System.gc();

@@ -53,7 +53,7 @@ public record RunReport(
         .of(workload)
         .forEach(
             (name, seconds) -> {
-              if (!name.equals(Ours.NAME) && !name.equals(MemoryTraffic.NAME)) {
+              if (!name.equals(Ours.NAME) && !MemoryTraffic.isName(name)) {
                 peers.put(name, workload.figure(seconds));
               }
             });
@@ -69,7 +69,7 @@ public record RunReport(
             .findAny()
             .orElse(Double.NaN);
     double limit =
-        measured.of(workload, MemoryTraffic.NAME).stream()
+        MemoryTraffic.seconds(workload, measured).stream()
             .map(workload::figure)
             .findAny()
             .orElseGet(() -> limits.of(workload));

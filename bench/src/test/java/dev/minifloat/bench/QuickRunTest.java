@@ -64,7 +64,7 @@ class QuickRunTest {
                   100,
                   new PrintStream(OutputStream.nullOutputStream()))
               .run(List.of(new Plan.Group(List.of(workload), 3)), Map.of());
-      double seconds = report.measured().of(workload, MemoryTraffic.NAME).orElseThrow();
+      double seconds = MemoryTraffic.seconds(workload, report.measured()).orElseThrow();
       assertEquals(workload.figure(seconds), report.rows().getFirst().limit());
       assertEquals(Set.of(), report.rows().getFirst().peers().keySet());
     }
