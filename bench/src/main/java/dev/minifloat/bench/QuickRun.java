@@ -25,6 +25,10 @@ public final class QuickRun {
   private static final double MOST_SECONDS = 1;
 
   private static final double LONG_RUN = 0.02;
+
+  /** Runs whose garbage is counted. */
+  private static final long ALLOCATION_RUNS = 100;
+
   private static final double VERY_LONG_RUN = 1;
 
   private final Contestants contestants;
@@ -36,6 +40,7 @@ public final class QuickRun {
   private final Measurements measured = new Measurements();
   private final List<String> failures = new ArrayList<>();
   private final List<String> warnings = new ArrayList<>();
+  private final List<String> allocating = new ArrayList<>();
   private final List<String> cutShort = new ArrayList<>();
   private final Map<String, Double> probes = new LinkedHashMap<>();
   private final long start = System.nanoTime();
@@ -83,6 +88,9 @@ public final class QuickRun {
     if (!cutShort.isEmpty()) {
       warnings.add(
           "only " + LEAST_ROUNDS + " rounds, for want of time: " + String.join(", ", cutShort));
+    }
+    if (!allocating.isEmpty()) {
+      warnings.add("ours allocates where it should not: " + String.join(", ", allocating));
     }
     checkLimits(first, last);
     Map<String, String> all = new LinkedHashMap<>(facts);
@@ -171,9 +179,24 @@ public final class QuickRun {
           turn.take(round);
         }
       }
+      turns.forEach(this::checkAllocation);
       turns.forEach(t -> measured.add(t.workload, t.contestant.name(), t.median()));
     } finally {
       turns.forEach(turn -> turn.contestant.close());
+    }
+  }
+
+  /**
+   * Kernels of ours leave no garbage; those that do were compiled badly, which explains their time.
+   * An encoder returns new arrays.
+   */
+  private void checkAllocation(Turn turn) {
+    if (!turn.contestant.name().equals(Ours.NAME) || turn.workload instanceof Workload.Encode) {
+      return;
+    }
+    double bytes = Stopwatch.bytes(turn.contestant, Math.min(turn.times, ALLOCATION_RUNS));
+    if (bytes >= 1) {
+      allocating.add("%s (%.0f B a call)".formatted(TextTable.title(turn.workload), bytes));
     }
   }
 

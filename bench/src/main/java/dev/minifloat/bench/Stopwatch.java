@@ -1,14 +1,14 @@
 package dev.minifloat.bench;
 
 import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 
 /**
  * Times contestants: by the thread's CPU time where one thread works, so that what else runs on the
  * machine counts little, and by wall time where several do.
  */
 final class Stopwatch {
-  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+  private static final com.sun.management.ThreadMXBean THREADS =
+      (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
 
   /** How long one contestant's turn of a round takes, about. */
   private static final double TURN = 6e-3;
@@ -87,6 +87,15 @@ final class Stopwatch {
     double once = Math.max(seconds(contestant, 1, false), 1e-7);
     long times = (long) (BATCH / once);
     return times <= 1 ? once : Math.max(seconds(contestant, times, false), 1e-10);
+  }
+
+  /** Bytes of heap that a run allocates on this thread, on average of {@code times}. */
+  static double bytes(Contestant contestant, long times) {
+    long before = THREADS.getCurrentThreadAllocatedBytes();
+    for (long i = 0; i < times; i++) {
+      contestant.run();
+    }
+    return (double) (THREADS.getCurrentThreadAllocatedBytes() - before) / times;
   }
 
   /** How many runs make a turn. */

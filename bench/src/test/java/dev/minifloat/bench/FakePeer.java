@@ -9,6 +9,7 @@ final class FakePeer implements Peer {
   private final Peer peer;
   private final UnaryOperator<float[]> change;
   private final double tolerance;
+  private Runnable extra = () -> {};
 
   /**
    * Makes the peer.
@@ -20,6 +21,12 @@ final class FakePeer implements Peer {
     this.peer = peer;
     this.tolerance = tolerance;
     this.change = change;
+  }
+
+  /** Lets each run do something more. */
+  FakePeer with(Runnable more) {
+    extra = more;
+    return this;
   }
 
   @Override
@@ -57,6 +64,7 @@ final class FakePeer implements Peer {
     @Override
     public void run() {
       contestant.run();
+      extra.run();
     }
 
     @Override

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
@@ -67,6 +68,33 @@ class QuickRunTest {
       double seconds = MemoryTraffic.seconds(workload, report.measured()).orElseThrow();
       assertEquals(workload.figure(seconds), report.rows().getFirst().limit());
       assertEquals(Set.of(), report.rows().getFirst().peers().keySet());
+    }
+  }
+
+  @Test
+  void garbageOfOursIsReported() {
+    AtomicReference<byte[]> garbage = new AtomicReference<>();
+    Runnable littering = () -> garbage.set(new byte[1000]);
+    try (Contestants contestants =
+        new Contestants(
+            List.of(
+                new FakePeer(Ours.NAME, new Ours(NONE), 0, UnaryOperator.identity())
+                    .with(littering)),
+            List.of())) {
+      RunReport report =
+          new QuickRun(
+                  contestants,
+                  new LimitMeter(1, 16 << 20),
+                  100,
+                  new PrintStream(OutputStream.nullOutputStream()))
+              .run(GROUPS, Map.of());
+      assertTrue(
+          report.warnings().stream()
+              .anyMatch(
+                  w ->
+                      w.startsWith(
+                          "ours allocates where it should not: dot F32 256, 1 thread (10")),
+          report.warnings().toString());
     }
   }
 
