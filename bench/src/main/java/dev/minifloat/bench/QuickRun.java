@@ -36,11 +36,13 @@ public final class QuickRun {
   private final LimitMeter meter;
   private final MemoryTraffic traffic;
   private final double budget;
+  private final double lastStart;
   private final Oracle oracle = new Oracle();
   private final Measurements measured = new Measurements();
   private final List<String> failures = new ArrayList<>();
   private final List<String> warnings = new ArrayList<>();
   private final List<String> allocating = new ArrayList<>();
+  private final List<String> leftOut = new ArrayList<>();
   private final List<String> cutShort = new ArrayList<>();
   private final Map<String, Double> probes = new LinkedHashMap<>();
   private final long start = System.nanoTime();
@@ -51,17 +53,21 @@ public final class QuickRun {
    * @param contestants who takes part
    * @param threads the most threads
    * @param budget seconds after which rounds are cut short
+   * @param lastStart seconds after which groups are left out
    * @param out where the table goes
    */
-  public QuickRun(Contestants contestants, int threads, double budget, PrintStream out) {
-    this(contestants, new LimitMeter(threads), budget, out);
+  public QuickRun(
+      Contestants contestants, int threads, double budget, double lastStart, PrintStream out) {
+    this(contestants, new LimitMeter(threads), budget, lastStart, out);
   }
 
-  QuickRun(Contestants contestants, LimitMeter meter, double budget, PrintStream out) {
+  QuickRun(
+      Contestants contestants, LimitMeter meter, double budget, double lastStart, PrintStream out) {
     this.contestants = contestants;
     this.meter = meter;
     this.traffic = new MemoryTraffic(meter.dram());
     this.budget = budget;
+    this.lastStart = lastStart;
     this.out = out;
   }
 
@@ -76,6 +82,10 @@ public final class QuickRun {
     Limits first = meter.measure();
     TextTable.limits(out, first);
     for (Plan.Group group : groups) {
+      if (elapsed() > lastStart) {
+        leftOut.add(name(group));
+        continue;
+      }
       probes.put(name(group), meter.probe());
       run(group);
       for (Workload workload : group.workloads()) {
@@ -88,6 +98,9 @@ public final class QuickRun {
     if (!cutShort.isEmpty()) {
       warnings.add(
           "only " + LEAST_ROUNDS + " rounds, for want of time: " + String.join(", ", cutShort));
+    }
+    if (!leftOut.isEmpty()) {
+      warnings.add("left out for want of time: " + String.join(", ", leftOut));
     }
     if (!allocating.isEmpty()) {
       warnings.add("ours allocates where it should not: " + String.join(", ", allocating));

@@ -38,6 +38,7 @@ class QuickRunTest {
                   contestants,
                   new LimitMeter(2, 16 << 20),
                   100,
+                  100,
                   new PrintStream(out, true, StandardCharsets.UTF_8))
               .run(GROUPS, Map.of());
       assertEquals(2, report.failures().size());
@@ -63,6 +64,7 @@ class QuickRunTest {
                   contestants,
                   new LimitMeter(1, 16 << 20),
                   100,
+                  100,
                   new PrintStream(OutputStream.nullOutputStream()))
               .run(List.of(new Plan.Group(List.of(workload), 3)), Map.of());
       double seconds = MemoryTraffic.seconds(workload, report.measured()).orElseThrow();
@@ -86,6 +88,7 @@ class QuickRunTest {
                   contestants,
                   new LimitMeter(1, 16 << 20),
                   100,
+                  100,
                   new PrintStream(OutputStream.nullOutputStream()))
               .run(GROUPS, Map.of());
       assertTrue(
@@ -108,10 +111,29 @@ class QuickRunTest {
                   contestants,
                   new LimitMeter(1, 16 << 20),
                   0,
+                  100,
                   new PrintStream(out, true, StandardCharsets.UTF_8))
               .run(groups, Map.of());
       assertTrue(
           report.warnings().stream().anyMatch(w -> w.contains("only 3 rounds")),
+          report.warnings().toString());
+    }
+  }
+
+  @Test
+  void groupsAreLeftOutWhenTheTimeIsUp() {
+    try (Contestants contestants = new Contestants(List.of(new Ours(NONE)), List.of())) {
+      RunReport report =
+          new QuickRun(
+                  contestants,
+                  new LimitMeter(1, 16 << 20),
+                  0,
+                  0,
+                  new PrintStream(OutputStream.nullOutputStream()))
+              .run(GROUPS, Map.of());
+      assertTrue(report.rows().isEmpty());
+      assertTrue(
+          report.warnings().contains("left out for want of time: dot F32 256 1"),
           report.warnings().toString());
     }
   }
