@@ -42,7 +42,7 @@ final class BenchCommand extends BaseCommand {
       versionProvider = Main.Version.class,
       description = {
         "Measure the backend \"vector\" beside its peers and the limits of the machine.",
-        "With --quick contestants take turns, a median of rounds is taken, and it needs about"
+        "With --quick contestants take turns, a median of rounds is taken, and it ends within"
             + " four minutes. Without, JMH measures one after the other, in a JVM for each"
             + " parameter, which takes hours.",
         "bench/peers/install gets the peers; each is optional."
@@ -56,7 +56,7 @@ final class BenchCommand extends BaseCommand {
         "  minifloat bench cpu --quick --only dot,gemv --json bench.json"
       })
   static final class Cpu extends BaseCommand {
-    @Option(names = "--quick", description = "Interleaved rounds, about four minutes.")
+    @Option(names = "--quick", description = "Interleaved rounds, within four minutes.")
     boolean quick;
 
     @Option(
