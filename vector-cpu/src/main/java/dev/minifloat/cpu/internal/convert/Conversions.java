@@ -8,6 +8,7 @@ import dev.minifloat.codec.PackedElements;
 import dev.minifloat.cpu.internal.runtime.Memory;
 import dev.minifloat.cpu.internal.runtime.Pages;
 import dev.minifloat.cpu.internal.runtime.Pool;
+import dev.minifloat.cpu.internal.runtime.ReadAhead;
 import dev.minifloat.cpu.internal.runtime.Species;
 import dev.minifloat.cpu.internal.runtime.Work;
 import dev.minifloat.cpu.internal.runtime.Workers;
@@ -24,6 +25,7 @@ public final class Conversions {
   private final Memory memory;
   private final Copier copier;
   private final Pool<Call> calls = new Pool<>(Call::new);
+  private final Pool<ReadAhead> spares = new Pool<>(ReadAhead::new);
 
   public Conversions(Workers workers, Memory memory, Copier copier) {
     this.workers = workers;
@@ -64,6 +66,9 @@ public final class Conversions {
 
     private int scratchBytes;
 
+    /** Pieces of a task. */
+    private int pieces;
+
     void run(TensorView x, TensorView out, Rounding rounding, Overflow overflow) {
       this.out = out;
       this.data = Views.storage(out).data();
@@ -83,27 +88,58 @@ public final class Conversions {
       int random = integers ? Integers.scratchBytes(rounding, Work.RUN) : 0;
       scratchBytes =
           (int) spare + Math.max(random, Encoders.scratchBytes(out.dtype(), rounding, Work.RUN));
-      workers.run(Work.tasks(elements), task);
+      int all = Work.tasks(elements);
+      pieces = Work.piecesOfTask(all);
+      workers.run(Math.ceilDiv(all, pieces), task);
     }
 
     private void task(int task) {
-      long first = (long) task * Work.TASK;
-      int count = (int) Math.min(Work.TASK, elements - first);
-      int bits = out.dtype().bits();
-      int touched = source.touch(first, count);
-      touched |= Pages.touch(data, first * bits / 8, (long) count * bits / 8);
+      long first = (long) task * pieces * Work.TASK;
+      long end = Math.min(elements, first + (long) pieces * Work.TASK);
+      ReadAhead ahead = spares.take();
       try (Memory.Block scratch = memory.take(scratchBytes)) {
         MemorySegment buffer = scratch.segment();
-        Pages.keep(buffer, touched);
-        for (long at = first; at < first + count; at += Work.RUN) {
-          run(at, (int) Math.min(Work.RUN, first + count - at), buffer);
+        boolean cold = true;
+        for (long at = first; at < end; at += Work.TASK) {
+          int count = (int) Math.min(Work.TASK, end - at);
+          cold = piece(at, count, buffer, cold, ahead) == null;
         }
+      } finally {
+        spares.give(ahead);
       }
     }
 
-    private void run(long at, int n, MemorySegment buffer) {
+    /** Converts a piece; returns what was read ahead meanwhile, null if nothing. */
+    private ReadAhead piece(
+        long first, int count, MemorySegment buffer, boolean cold, ReadAhead spare) {
+      int bits = out.dtype().bits();
+      if (cold) {
+        int touched = source.touch(first, count);
+        touched |= Pages.touch(data, first * bits / 8, (long) count * bits / 8);
+        Pages.keep(buffer, touched);
+      }
+      // What is read ahead is F32, by far the most of what is read and written.
+      ReadAhead ahead = ahead(first + count, count, spare);
+      for (long at = first; at < first + count; at += Work.RUN) {
+        run(at, (int) Math.min(Work.RUN, first + count - at), buffer, ahead);
+      }
+      return ahead;
+    }
+
+    private ReadAhead ahead(long next, int count, ReadAhead spare) {
+      if (!decodes) {
+        return rounding instanceof Rounding.Stochastic ? null : source.ahead(spare, next, count);
+      }
+      if (next + count > elements) {
+        return null;
+      }
+      spare.open(4 * next, 4L * count);
+      return spare;
+    }
+
+    private void run(long at, int n, MemorySegment buffer, ReadAhead ahead) {
       if (decodes) {
-        source.read(at, n, data, at * 4);
+        source.read(at, n, data, at * 4, ahead);
         return;
       }
       MemorySegment values = source.segment(buffer);
@@ -122,7 +158,7 @@ public final class Conversions {
         from = source.read(at, n, buffer, 0);
       }
       Encoders.encode(
-          values, from, n, out.dtype(), data, at, rounding, overflow, at, buffer, spare);
+          values, from, n, out.dtype(), data, at, rounding, overflow, at, buffer, spare, ahead);
     }
 
     /** Fewer integers than fill a vector, one by one. */

@@ -2,14 +2,18 @@ package dev.minifloat.cpu.internal.convert;
 
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE_REACH;
+import static dev.minifloat.cpu.internal.runtime.Species.EIGHT_BYTES;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
+import static dev.minifloat.cpu.internal.runtime.Species.LONG;
 import static dev.minifloat.cpu.internal.runtime.Species.SHORT;
 
 import dev.minifloat.DType;
+import dev.minifloat.codec.PackedElements;
 import dev.minifloat.cpu.internal.runtime.ClassCopies;
+import dev.minifloat.cpu.internal.runtime.ReadAhead;
 import dev.minifloat.cpu.internal.runtime.Segments;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -17,7 +21,9 @@ import java.lang.invoke.MethodHandles;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.ShortVector;
+import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorOperators;
 
 /**
@@ -27,8 +33,15 @@ import jdk.incubator.vector.VectorOperators;
  * <p>Small floats, with e the exponent field, f the fraction, b the bias:
  *
  * <pre>
- *   normal     (e − b + 127) | f                        one addition of (127 − b) &lt;&lt; 23
- *   subnormal  2^(1−b) · 0.f = 2^(1−b) · 1.f − 2^(1−b)  no F32 subnormal takes part
+ *   normal     n = (e − b + 127) | f     one addition of (127 − b) &lt;&lt; 23
+ *   subnormal  2^(1−b) · 0.f = 2n − 2^(1−b), where n is 2^−b · 1.f
+ * </pre>
+ *
+ * The least of n and 2n − 2^(1−b) is the value in both cases: n is less than the other from 2^(1−b)
+ * on. No F32 subnormal takes part. Codes of 4 bits, if they come two in a byte, are looked up:
+ *
+ * <pre>
+ *   64-bit lane    0 … 0 bbbbaaaa   | the same &lt;&lt; 28   →   32-bit lanes   … aaaa, … bbbb
  * </pre>
  *
  * Codes of Inf and NaN are replaced; the sign, −0's too, is put in last. All this stands in the
@@ -36,19 +49,36 @@ import jdk.incubator.vector.VectorOperators;
  * What {@link ClassCopies} says of small methods holds here too.
  */
 final class DecodeTemplate implements FusedDecoder {
-  /** The constants of a copy. */
-  record Variant(DType dtype, Step step) {}
+  /**
+   * The constants of a copy.
+   *
+   * @param packed whether codes of 4 bits lie two in a byte; with {@link #PACKED_LANES} only
+   */
+  record Variant(DType dtype, Step step, boolean packed) {}
+
+  /** Lanes with which a vector of values holds the table of a type of 4 bits. */
+  static final int PACKED_LANES = 16;
 
   private static final Variant VARIANT = ClassCopies.data(MethodHandles.lookup(), Variant.class);
   private static final DType DTYPE = VARIANT.dtype();
   private static final boolean PLAIN = VARIANT.step() == Step.PLAIN;
-  private static final boolean BLOCKS = VARIANT.step() == Step.BLOCKS;
+  private static final boolean FINITE =
+      VARIANT.step() == Step.TIMES_FINITE || VARIANT.step() == Step.BLOCKS_FINITE;
+  private static final boolean BLOCKS =
+      VARIANT.step() == Step.BLOCKS || VARIANT.step() == Step.BLOCKS_FINITE;
   private static final boolean EACH = VARIANT.step() == Step.EACH;
   private static final int BITS = DTYPE.bits();
+  private static final boolean PACKED = VARIANT.packed();
   private static final int WIDTH = Math.max(1, BITS / 8);
 
   /** Elements whose codes a load touches. */
-  private static final int REACH = WIDTH == 1 ? BYTE_REACH : LANES;
+  private static final int REACH = WIDTH == 1 && !PACKED ? BYTE_REACH : LANES;
+
+  /** Bytes of codes that a vector of values takes. */
+  private static final int PACE = PACKED ? LANES / 2 : LANES * WIDTH;
+
+  /** Values of 4-bit codes. */
+  private static final IntVector TABLE = PACKED ? table() : IntVector.zero(INT);
 
   // Not a switch: its table is an array, whose elements are no constants to the compiler.
   private static final boolean F32 = DTYPE == DType.F32;
@@ -57,28 +87,39 @@ final class DecodeTemplate implements FusedDecoder {
   private static final boolean I8 = DTYPE == DType.I8;
   private static final boolean I4 = DTYPE == DType.I4;
   private static final boolean I32 = DTYPE == DType.I32;
-  private static final boolean SMALL_FLOAT = !(F32 || BF16 || E8M0 || I8 || I4 || I32);
+  private static final boolean SMALL_FLOAT = !(PACKED || F32 || BF16 || E8M0 || I8 || I4 || I32);
 
   private static final FloatFormat F = SMALL_FLOAT ? FloatFormat.of16Bits(DTYPE) : FloatFormat.F16;
 
   private static final int MAGNITUDES = F.magnitudeMask();
   private static final int SHIFT = F.shift();
   private static final int REBIAS = F.rebias();
-  private static final int LEAST_NORMAL = 1 << F.mantissaBits();
+
+  /** Whether a code fills its bytes, so that a load that extends the sign leaves it on top. */
+  private static final boolean FULL = BITS == 8 * WIDTH;
+
   private static final int INFINITY_CODE = F.infinityCode();
   private static final int NAN_ABOVE = F.nanAbove();
 
-  /** The bits of 2^(1 − b), the least normal value. */
-  private static final int LEAST = REBIAS + (1 << 23);
+  /** 2^(1 − b), the least normal value. */
+  private static final float LEAST = Float.intBitsToFloat(REBIAS + (1 << 23));
 
   private static final boolean HAS_INFINITY = DTYPE.hasInfinity();
   private static final boolean HAS_NAN = DTYPE.hasNaN();
+
+  /** Bytes of a vector of F32s. */
+  private static final long FLOATS = 4L * LANES;
 
   private static final int SIGN = 0x80000000;
   private static final int INFINITY = 0x7F800000;
   private static final int NAN = 0x7FC00000;
 
   DecodeTemplate() {}
+
+  private static IntVector table() {
+    float[] values = Tables.narrow(DTYPE);
+    return FloatVector.fromArray(FLOAT, values, 0).reinterpretAsInts();
+  }
 
   @Override
   public int decode(
@@ -91,36 +132,51 @@ final class DecodeTemplate implements FusedDecoder {
       int shift,
       float[] table,
       MemorySegment dst,
-      long to) {
+      long to,
+      ReadAhead ahead) {
     MemorySegment x = Segments.exact(codes);
     MemorySegment s = BLOCKS || EACH ? Segments.exact(scales) : x;
     MemorySegment y = Segments.exact(dst);
-    int i = 0;
-    for (; i <= n - REACH; i += LANES) {
-      long place = from + (long) WIDTH * i;
+    long line = ahead == null ? to : ahead.at();
+    long apart = ahead == null ? 0 : ahead.apart();
+    int touched = 0;
+    int vectors = n < REACH ? 0 : (n - REACH) / LANES + 1;
+    for (int k = 0; k < vectors; k++) {
+      int i = LANES * k;
+      long place = from + (long) k * PACE;
+      touched |= y.get(PackedElements.INT, line + (i >> 4 & 7) * apart + (i >> 7) * 64L);
       FloatVector value;
-      if (SMALL_FLOAT) {
+      if (PACKED) {
+        LongVector bytes =
+            (LongVector)
+                ByteVector.fromMemorySegment(EIGHT_BYTES, x, place, LE)
+                    .convertShape(VectorOperators.ZERO_EXTEND_B2L, LONG, 0);
+        IntVector index =
+            bytes.or(bytes.lanewise(VectorOperators.LSHL, 28)).reinterpretAsInts().and(15);
+        value = index.selectFrom(TABLE).reinterpretAsFloats();
+      } else if (SMALL_FLOAT) {
         IntVector code = load(x, place);
-        IntVector magnitude = code.and(MAGNITUDES);
-        IntVector placed = magnitude.lanewise(VectorOperators.LSHL, SHIFT);
-        IntVector subnormal =
-            placed
-                .add(LEAST)
+        IntVector shifted = code.lanewise(VectorOperators.LSHL, SHIFT);
+        IntVector placed = shifted.and(MAGNITUDES << SHIFT);
+        IntVector normal = placed.add(REBIAS);
+        IntVector other =
+            normal
                 .reinterpretAsFloats()
-                .sub(Float.intBitsToFloat(LEAST))
+                .fma(FloatVector.broadcast(FLOAT, 2), FloatVector.broadcast(FLOAT, -LEAST))
                 .reinterpretAsInts();
-        IntVector bits =
-            placed
-                .add(REBIAS)
-                .blend(subnormal, magnitude.compare(VectorOperators.LT, LEAST_NORMAL));
+        IntVector bits = normal.min(other);
         if (HAS_INFINITY) {
-          bits = bits.blend(INFINITY, magnitude.compare(VectorOperators.EQ, INFINITY_CODE));
+          bits = bits.blend(INFINITY, placed.compare(VectorOperators.EQ, INFINITY_CODE << SHIFT));
         }
+        IntVector sign =
+            (FULL ? shifted : code.lanewise(VectorOperators.LSHL, 32 - BITS)).and(SIGN);
         if (HAS_NAN) {
-          bits = bits.blend(NAN, magnitude.compare(VectorOperators.GT, NAN_ABOVE));
+          VectorMask<Integer> nan = placed.compare(VectorOperators.GT, NAN_ABOVE << SHIFT);
+          bits = PLAIN ? bits.blend(NAN, nan).or(sign) : bits.or(sign).blend(NAN, nan);
+        } else {
+          bits = bits.or(sign);
         }
-        IntVector sign = code.lanewise(VectorOperators.LSHL, 32 - BITS).and(SIGN);
-        value = bits.or(sign).reinterpretAsFloats();
+        value = bits.reinterpretAsFloats();
       } else {
         value = other(x, place);
       }
@@ -128,14 +184,18 @@ final class DecodeTemplate implements FusedDecoder {
           PLAIN
               ? value
               : EACH
-                  ? value.mul(FloatVector.fromMemorySegment(FLOAT, s, at + 4L * i, LE))
+                  ? value.mul(FloatVector.fromMemorySegment(FLOAT, s, at + k * FLOATS, LE))
                   : value.mul(
                       BLOCKS
                           ? table[s.get(ValueLayout.JAVA_BYTE, at + (i >> shift)) & 0xFF] * factor
                           : factor);
-      (PLAIN ? value : canonical(product)).intoMemorySegment(y, to + 4L * i, LE);
+      (PLAIN || FINITE ? product : canonical(product)).intoMemorySegment(y, to + k * FLOATS, LE);
     }
-    return i;
+    int done = LANES * vectors;
+    if (ahead != null) {
+      ahead.advance(done, touched);
+    }
+    return done;
   }
 
   private static FloatVector canonical(FloatVector x) {
@@ -149,11 +209,17 @@ final class DecodeTemplate implements FusedDecoder {
     if (WIDTH == 2) {
       return (IntVector)
           ShortVector.fromMemorySegment(SHORT, codes, at, LE)
-              .convertShape(VectorOperators.ZERO_EXTEND_S2I, INT, 0);
+              .convertShape(
+                  FULL && SMALL_FLOAT ? VectorOperators.S2I : VectorOperators.ZERO_EXTEND_S2I,
+                  INT,
+                  0);
     }
     return (IntVector)
         ByteVector.fromMemorySegment(BYTE, codes, at, LE)
-            .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0);
+            .convertShape(
+                FULL && SMALL_FLOAT ? VectorOperators.B2I : VectorOperators.ZERO_EXTEND_B2I,
+                INT,
+                0);
   }
 
   /** The value of a type that takes few operations. */

@@ -33,6 +33,20 @@ import java.util.Map;
  * <p>Floats that are an F32 cut off after some bits (BF16; E8M0, which has no sign): the code is
  * the upper bits of the magnitude, after an addition to it that carries where the rounding goes up.
  *
+ * <p>A ratio, q = x / s rounded to F32, is taken with y = 1 / s, itself rounded. In a form that
+ * needs no subtraction, and so gives −q:
+ *
+ * <pre>
+ *   near = x · −y              within 1½ ulp of −x / s
+ *   rest = x + near · s
+ *   −q   = near + rest · −y
+ * </pre>
+ *
+ * That is x / s but where x / s comes closer than 2^-23 ulp to the middle between two F32s. What
+ * counts is on which side of a code's bound, or on the bound itself, q is; bounds have a fraction
+ * of at most 7 bits, and for all of those, with every fraction of s and all x next to the bound,
+ * the answer was seen to be that of the quotient.
+ *
  * <p>Overflow: magnitudes are first held to the largest value, or, where an overflow gives an
  * infinity or a NaN, to what lies above it and has that code. A NaN is held there too until it is
  * replaced.
@@ -100,6 +114,24 @@ public record EncodeFormat(
         KERNELS.put(dtype, modes);
       }
     }
+  }
+
+  /** The kernels that leave two codes of F4_E2M1 in a byte. */
+  private static final Map<FusedEncoder.Step, Lazy<FusedEncoder>> PAIRS =
+      Map.of(
+          FusedEncoder.Step.PRODUCT, pairs(FusedEncoder.Step.PRODUCT),
+          FusedEncoder.Step.RATIO, pairs(FusedEncoder.Step.RATIO));
+
+  private static Lazy<FusedEncoder> pairs(FusedEncoder.Step step) {
+    return new Lazy<>(
+        () ->
+            ClassCopies.instantiate(
+                MethodHandles.lookup(), FusedEncoder.class, E2m1Template.class, step));
+  }
+
+  /** The kernel of F4_E2M1 that rounds products or ratios to nearest even, two to a byte. */
+  public static FusedEncoder pairKernel(FusedEncoder.Step step) {
+    return PAIRS.get(step).get();
   }
 
   private static FusedEncoder kernel(DType dtype, Mode mode, FusedEncoder.Step step) {

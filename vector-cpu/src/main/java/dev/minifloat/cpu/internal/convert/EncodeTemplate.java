@@ -13,6 +13,7 @@ import dev.minifloat.cpu.internal.convert.EncodeFormat.Kind;
 import dev.minifloat.cpu.internal.convert.EncodeFormat.Mode;
 import dev.minifloat.cpu.internal.convert.FusedEncoder.Step;
 import dev.minifloat.cpu.internal.runtime.ClassCopies;
+import dev.minifloat.cpu.internal.runtime.ReadAhead;
 import dev.minifloat.cpu.internal.runtime.Segments;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
@@ -36,6 +37,7 @@ final class EncodeTemplate implements FusedEncoder {
   private static final boolean TRUNCATED = POWER_OF_TWO || FORMAT.kind() == Kind.TRUNCATED;
   private static final boolean CONVERT = FORMAT.step() == Step.CONVERT;
   private static final boolean PRODUCT = FORMAT.step() == Step.PRODUCT;
+  private static final boolean RATIO = FORMAT.step() == Step.RATIO;
   private static final boolean EACH = FORMAT.step() == Step.QUOTIENT_EACH;
   private static final boolean NEAREST = FORMAT.mode() == Mode.NEAREST;
   private static final boolean ZERO = FORMAT.mode() == Mode.ZERO;
@@ -76,38 +78,54 @@ final class EncodeTemplate implements FusedEncoder {
       int shift,
       Overflow overflow,
       MemorySegment random,
-      long randomAt,
+      long auxAt,
       MemorySegment dst,
-      long to) {
+      long to,
+      ReadAhead ahead) {
     MemorySegment x = Segments.exact(src);
     MemorySegment s = CONVERT ? x : Segments.exact(scales);
     MemorySegment r = STOCHASTIC ? Segments.exact(random) : x;
     MemorySegment y = Segments.exact(dst);
+    long line = ahead == null ? from : ahead.at();
+    long apart = ahead == null ? 0 : ahead.apart();
+    int touched = 0;
+    FloatVector ratioScale = broadcast(s, RATIO, at);
+    FloatVector ratioInverse = broadcast(s, RATIO, auxAt);
     boolean ieee = overflow == Overflow.IEEE;
     int limit = limit(ieee);
     int negativeLimit = negativeLimit(ieee);
     int over = ieee ? OVER : SATURATED;
     int i = 0;
     for (; i <= n - LANES; i += LANES) {
+      if (!STOCHASTIC) {
+        touched |= x.get(PackedElements.INT, line + (i >> 4 & 7) * apart + (i >> 7) * 64L);
+      }
       FloatVector value = FloatVector.fromMemorySegment(FLOAT, x, from + 4L * i, LE);
-      FloatVector q =
-          CONVERT
-              ? value
-              : EACH
-                  ? value.div(FloatVector.fromMemorySegment(FLOAT, s, at + 4L * i, LE))
-                  : PRODUCT
-                      ? value.mul(s.get(PackedElements.FLOAT, at + 4L * (i >> shift)))
-                      : value.div(s.get(PackedElements.FLOAT, at + 4L * (i >> shift)));
-      IntVector bits = q.reinterpretAsInts();
-      IntVector magnitude = bits.and(MAGNITUDE);
+      FloatVector q;
+      if (CONVERT) {
+        q = value;
+      } else if (RATIO) {
+        FloatVector near = value.mul(ratioInverse);
+        q = near.fma(ratioScale, value).fma(ratioInverse, near);
+      } else if (EACH) {
+        q = value.div(FloatVector.fromMemorySegment(FLOAT, s, at + 4L * i, LE));
+      } else {
+        float scale = s.get(PackedElements.FLOAT, at + 4L * (i >> shift));
+        q = PRODUCT ? value.mul(scale) : value.div(scale);
+      }
+      // The sign of a ratio is that of x: it is computed negated, and −0 loses its sign.
+      IntVector bits = (RATIO ? value : q).reinterpretAsInts();
+      IntVector magnitude = q.reinterpretAsInts().and(MAGNITUDE);
       IntVector held =
-          POSITIVE && !TRUNCATED && !INTEGER
-              ? magnitude.min(limits(bits, limit, negativeLimit))
-              : magnitude.min(limit);
+          RATIO
+              ? magnitude
+              : POSITIVE && !TRUNCATED && !INTEGER
+                  ? magnitude.min(limits(bits, limit, negativeLimit))
+                  : magnitude.min(limit);
       IntVector sign = bits.lanewise(VectorOperators.LSHR, 32 - BITS).and(CODE_SIGN);
       IntVector code;
       if (TRUNCATED) {
-        code = truncated(bits, POWER_OF_TWO ? fraction(held) : held, r, randomAt + 4L * i).or(sign);
+        code = truncated(bits, POWER_OF_TWO ? fraction(held) : held, r, auxAt + 4L * i).or(sign);
       } else {
         IntVector c =
             INTEGER
@@ -117,7 +135,7 @@ final class EncodeTemplate implements FusedEncoder {
         IntVector sum =
             NEAREST
                 ? nearest.reinterpretAsInts()
-                : directed(bits, held, nearest, c, r, randomAt + 4L * i);
+                : directed(bits, held, nearest, c, r, auxAt + 4L * i);
         code =
             INTEGER
                 ? integer(bits, sum)
@@ -126,11 +144,13 @@ final class EncodeTemplate implements FusedEncoder {
       if (CONVERT && (ZERO || POSITIVE) && !TRUNCATED && !INTEGER) {
         code = code.blend(sign.or(over), magnitude.compare(VectorOperators.EQ, INFINITY));
       }
-      VectorMask<Integer> nan = magnitude.compare(VectorOperators.GT, INFINITY);
-      code =
-          CONVERT && NAN_SIGNS != 0
-              ? code.blend(sign.or(NAN_CODE), nan)
-              : code.blend(CONVERT ? NAN_CODE : 0, nan);
+      if (!RATIO) {
+        VectorMask<Integer> nan = magnitude.compare(VectorOperators.GT, INFINITY);
+        code =
+            CONVERT && NAN_SIGNS != 0
+                ? code.blend(sign.or(NAN_CODE), nan)
+                : code.blend(CONVERT ? NAN_CODE : 0, nan);
+      }
       // Written out as the last of many steps: after these the compiler still inlines vectors'
       // methods but none of ours, Narrow.store, say, and then every vector goes to the heap.
       if (WIDTH == 4) {
@@ -144,7 +164,14 @@ final class EncodeTemplate implements FusedEncoder {
         y.set(PackedElements.INT, to + i, four.lane(0));
       }
     }
+    if (ahead != null) {
+      ahead.advance(i, touched);
+    }
     return i;
+  }
+
+  private static FloatVector broadcast(MemorySegment scales, boolean read, long at) {
+    return FloatVector.broadcast(FLOAT, read ? scales.get(PackedElements.FLOAT, at) : 0);
   }
 
   /** What magnitudes are held to. A cut-off format stays below infinity by itself. */

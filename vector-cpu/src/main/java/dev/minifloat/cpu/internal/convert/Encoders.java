@@ -9,6 +9,7 @@ import dev.minifloat.Overflow;
 import dev.minifloat.Rounding;
 import dev.minifloat.codec.Codec;
 import dev.minifloat.codec.PackedElements;
+import dev.minifloat.cpu.internal.runtime.ReadAhead;
 import dev.minifloat.cpu.internal.runtime.Segments;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.IntVector;
@@ -50,7 +51,7 @@ public final class Encoders {
       long first,
       Rounding rounding,
       Overflow overflow) {
-    encode(src, from, count, dtype, data, first, rounding, overflow, 0, null, 0);
+    encode(src, from, count, dtype, data, first, rounding, overflow, 0, null, 0, null);
   }
 
   /**
@@ -58,6 +59,7 @@ public final class Encoders {
    *
    * @param index the row-major index of the first element, read with stochastic rounding only
    * @param scratch {@link #scratchBytes} at {@code at}; null where that is 0
+   * @param ahead what to read ahead, or null
    */
   public static void encode(
       MemorySegment src,
@@ -70,7 +72,8 @@ public final class Encoders {
       Overflow overflow,
       long index,
       MemorySegment scratch,
-      long at) {
+      long at,
+      ReadAhead ahead) {
     switch (dtype) {
       case F32 -> {
         // A float is rounded to itself.
@@ -81,11 +84,14 @@ public final class Encoders {
         scalars(src, from, done, count, dtype, data, first, rounding, overflow, index);
       }
       case F16, BF16, F8_E4M3, F8_E5M2, F8_E8M0, I8, I32 ->
-          codes(src, from, count, dtype, data, first, rounding, overflow, index, scratch, at);
+          codes(
+              src, from, count, dtype, data, first, rounding, overflow, index, scratch, at, ahead);
       case F6_E2M3, F6_E3M2, F4_E2M1, I4 -> {
         // One a byte first; scratch memory is bytes, in which an I8 has the place of a code.
         long random = at + count;
-        codes(src, from, count, dtype, scratch, at, rounding, overflow, index, scratch, random);
+        codes(
+            src, from, count, dtype, scratch, at, rounding, overflow, index, scratch, random,
+            ahead);
         PackedCodes.pack(dtype, scratch, at, count, data, first);
       }
     }
@@ -103,7 +109,8 @@ public final class Encoders {
       Overflow overflow,
       long index,
       MemorySegment scratch,
-      long at) {
+      long at,
+      ReadAhead ahead) {
     FusedEncoder encoder = EncodeFormat.kernel(dtype, rounding, FusedEncoder.Step.CONVERT);
     int width = Math.max(1, dtype.bits() / 8);
     if (count < LANES) {
@@ -119,10 +126,11 @@ public final class Encoders {
     int done;
     if (rounding instanceof Rounding.Stochastic) {
       long random = randomBits(rounding, index, count, scratch, at);
-      encoder.encode(src, from, count, null, 0, 0, overflow, scratch, random, scratch, random);
+      encoder.encode(
+          src, from, count, null, 0, 0, overflow, scratch, random, scratch, random, null);
       done = Narrow.run(scratch, random, count, dst, to, width);
     } else {
-      done = encoder.encode(src, from, count, null, 0, 0, overflow, null, 0, dst, to);
+      done = encoder.encode(src, from, count, null, 0, 0, overflow, null, 0, dst, to, ahead);
     }
     if (done < count) {
       int last = count - LANES;
@@ -137,7 +145,8 @@ public final class Encoders {
           overflow,
           index + last,
           scratch,
-          at);
+          at,
+          null);
     }
   }
 

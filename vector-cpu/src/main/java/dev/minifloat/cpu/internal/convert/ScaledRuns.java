@@ -11,6 +11,7 @@ import dev.minifloat.codec.PackedElements;
 import dev.minifloat.codec.ScaleGrid;
 import dev.minifloat.cpu.internal.convert.FusedDecoder.Step;
 import dev.minifloat.cpu.internal.math.Nans;
+import dev.minifloat.cpu.internal.runtime.ReadAhead;
 import dev.minifloat.cpu.internal.runtime.Segments;
 import dev.minifloat.spi.HostStorage;
 import java.lang.foreign.MemorySegment;
@@ -28,31 +29,39 @@ public final class ScaledRuns {
   private ScaledRuns() {}
 
   /** Decodes elements to their values, NaN to the canonical one. */
-  static void decode(HostStorage s, long first, int count, MemorySegment dst, long to) {
+  static void decode(
+      HostStorage s, long first, int count, MemorySegment dst, long to, ReadAhead ahead) {
     DType dtype = s.dtype();
     int bits = dtype.bits();
-    MemorySegment codes = bits < 8 ? dst : s.data();
-    long from =
-        bits < 8 ? Decoders.unpacked(dtype, s.data(), first, count, dst, to) : first * (bits / 8);
     ScaleGrid grid = s.grid();
+    // Wherever a run is cut, a part of it begins at a byte then.
+    boolean packed =
+        Decoders.isPacked(dtype, first)
+            && grid.columns() % 2 == 0
+            && (grid.blockColumns() % 2 == 0 || grid.blockColumns() == 1);
+    MemorySegment codes = bits < 8 && !packed ? dst : s.data();
+    long from =
+        bits < 8 && !packed
+            ? Decoders.unpacked(dtype, s.data(), first, count, dst, to)
+            : first * bits / 8;
     long row = first / grid.columns();
     long column = first % grid.columns();
     if (isDense(s) && first % grid.blockColumns() == 0) {
-      codeBlocks(s, codes, from, first / grid.blockColumns(), count, dst, to);
+      codeBlocks(s, packed, codes, from, first / grid.blockColumns(), count, dst, to, ahead);
       return;
     }
     if (grid.scales() == 1) {
-      one(s, codes, from, 0, count, dst, to);
+      one(s, packed, codes, from, 0, count, dst, to, ahead);
       return;
     }
     for (int done = 0; done < count; row++, column = 0) {
       int part = (int) Math.min(count - done, grid.columns() - column);
       long scaleRow = grid.index(row / grid.rows(), row % grid.rows(), 0);
-      long at = from + (long) Math.max(1, bits / 8) * done;
+      long at = from + (packed ? done / 2 : (long) Math.max(1, bits / 8) * done);
       if (grid.blockColumns() == 1) {
-        columns(s, codes, at, scaleRow + column, part, dst, to + 4L * done);
+        columns(s, packed, codes, at, scaleRow + column, part, dst, to + 4L * done, ahead);
       } else {
-        row(s, codes, at, scaleRow, column, part, dst, to + 4L * done);
+        row(s, packed, codes, at, scaleRow, column, part, dst, to + 4L * done, ahead);
       }
       done += part;
     }
@@ -80,36 +89,43 @@ public final class ScaledRuns {
   /** Blocks of MX or NVFP4 from scale {@code block} on. */
   private static void codeBlocks(
       HostStorage s,
+      boolean packed,
       MemorySegment codes,
       long from,
       long block,
       int count,
       MemorySegment dst,
-      long to) {
+      long to,
+      ReadAhead ahead) {
     int shift = Long.numberOfTrailingZeros(s.grid().blockColumns());
     float[] table = Tables.narrow(s.scaling().scaleDType());
+    float global = s.globalScale();
+    // Up to there a scale is finite, and so is its product with the least of values.
+    Step step = Math.abs(global) <= 0x1p100f ? Step.BLOCKS_FINITE : Step.BLOCKS;
     int done =
-        Decoders.kernel(s.dtype(), Step.BLOCKS)
-            .decode(codes, from, count, s.globalScale(), s.scales(), block, shift, table, dst, to);
-    rest(s, codes, from, done, count, block, shift, dst, to);
+        Decoders.kernel(s.dtype(), step, packed)
+            .decode(codes, from, count, global, s.scales(), block, shift, table, dst, to, ahead);
+    rest(s, packed, codes, from, done, count, block, shift, dst, to);
   }
 
   /** A part of one row, from {@code column} on. */
   private static void row(
       HostStorage s,
+      boolean packed,
       MemorySegment codes,
       long from,
       long scaleRow,
       long column,
       int count,
       MemorySegment dst,
-      long to) {
-    int width = Math.max(1, s.dtype().bits() / 8);
+      long to,
+      ReadAhead ahead) {
     long blockColumns = s.grid().blockColumns();
     for (int done = 0; done < count; ) {
       long block = (column + done) / blockColumns;
       int part = (int) Math.min(count - done, (block + 1) * blockColumns - (column + done));
-      one(s, codes, from + (long) width * done, scaleRow + block, part, dst, to + 4L * done);
+      long at = from + (packed ? done / 2 : (long) Math.max(1, s.dtype().bits() / 8) * done);
+      one(s, packed, codes, at, scaleRow + block, part, dst, to + 4L * done, ahead);
       done += part;
     }
   }
@@ -117,36 +133,48 @@ public final class ScaledRuns {
   /** Elements that share the scale with index {@code block}. */
   private static void one(
       HostStorage s,
+      boolean packed,
       MemorySegment codes,
       long from,
       long block,
       int count,
       MemorySegment dst,
-      long to) {
+      long to,
+      ReadAhead ahead) {
+    float scale = scale(s, block);
     int done =
-        Decoders.kernel(s.dtype(), Step.TIMES)
-            .decode(codes, from, count, scale(s, block), null, 0, 0, null, dst, to);
-    rest(s, codes, from, done, count, block, 31, dst, to);
+        Decoders.kernel(
+                s.dtype(), isFinite(s.dtype(), scale) ? Step.TIMES_FINITE : Step.TIMES, packed)
+            .decode(codes, from, count, scale, null, 0, 0, null, dst, to, ahead);
+    rest(s, packed, codes, from, done, count, block, 31, dst, to);
+  }
+
+  /** Whether only NaNs of {@code dtype} times {@code scale} are NaN, and canonical then. */
+  private static boolean isFinite(DType dtype, float scale) {
+    return dtype.bits() <= 8 && Math.abs(scale) <= Float.MAX_VALUE && scale != 0;
   }
 
   /** With a scale for each element, the first at index {@code scale}. */
   private static void columns(
       HostStorage s,
+      boolean packed,
       MemorySegment codes,
       long from,
       long scale,
       int count,
       MemorySegment dst,
-      long to) {
+      long to,
+      ReadAhead ahead) {
     int done =
-        Decoders.kernel(s.dtype(), Step.EACH)
-            .decode(codes, from, count, 1, s.scales(), 4 * scale, 0, null, dst, to);
-    rest(s, codes, from, done, count, scale, 0, dst, to);
+        Decoders.kernel(s.dtype(), Step.EACH, packed)
+            .decode(codes, from, count, 1, s.scales(), 4 * scale, 0, null, dst, to, ahead);
+    rest(s, packed, codes, from, done, count, scale, 0, dst, to);
   }
 
   /** What is left of {@code count} elements in blocks of 2^shift. */
   private static void rest(
       HostStorage s,
+      boolean packed,
       MemorySegment codes,
       long from,
       int done,
@@ -157,7 +185,11 @@ public final class ScaledRuns {
       long to) {
     float[] table = Tables.narrow(s.dtype());
     for (int i = done; i < count; i++) {
-      float value = table[codes.get(ValueLayout.JAVA_BYTE, from + i) & 0xFF];
+      int code =
+          packed
+              ? PackedElements.get(s.dtype(), codes, 2 * from + i)
+              : codes.get(ValueLayout.JAVA_BYTE, from + i) & 0xFF;
+      float value = table[code];
       float product = scale(s, scale + (i >> shift)) * value;
       dst.set(PackedElements.FLOAT, to + 4L * i, Nans.canonical(product));
     }

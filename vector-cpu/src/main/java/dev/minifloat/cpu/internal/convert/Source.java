@@ -3,6 +3,7 @@ package dev.minifloat.cpu.internal.convert;
 import dev.minifloat.DType;
 import dev.minifloat.cpu.internal.runtime.Memory;
 import dev.minifloat.cpu.internal.runtime.Pages;
+import dev.minifloat.cpu.internal.runtime.ReadAhead;
 import dev.minifloat.spi.HostStorage;
 import dev.minifloat.spi.TensorView;
 import java.lang.foreign.MemorySegment;
@@ -86,13 +87,18 @@ public final class Source implements AutoCloseable {
    * their byte offset in {@link #segment}; {@code at} is the place to use in the buffer.
    */
   public long read(long flat, int count, MemorySegment buffer, long at) {
+    return read(flat, count, buffer, at, null);
+  }
+
+  /** As above, with what to read ahead in the buffer, or null. */
+  long read(long flat, int count, MemorySegment buffer, long at, ReadAhead ahead) {
     if (direct) {
       return 4 * (copy == null ? view.offset() + flat : flat);
     }
     if (copy != null) {
-      Decoders.decode(dtype, copy.segment(), flat, count, buffer, at);
+      Decoders.decode(dtype, copy.segment(), flat, count, buffer, at, ahead);
     } else {
-      Views.read(view, flat, count, buffer, at);
+      Views.read(view, flat, count, buffer, at, ahead);
     }
     return at;
   }
@@ -139,6 +145,18 @@ public final class Source implements AutoCloseable {
     int bits = dtype.bits();
     long first = copy == null ? view.offset() + flat : flat;
     return Pages.touch(data(), first * bits / 8, count * bits / 8);
+  }
+
+  /**
+   * Prepares to read {@code count} values ahead, if they are F32 and lie behind each other, for
+   * kernels that take as many; null if not.
+   */
+  public ReadAhead ahead(ReadAhead ahead, long flat, long count) {
+    if (!direct || flat + count > elements()) {
+      return null;
+    }
+    ahead.open(read(flat, 0, null, 0), 4 * count);
+    return ahead;
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.minifloat.cpu.internal.convert;
 
 import dev.minifloat.DType;
 import dev.minifloat.codec.PackedElements;
+import dev.minifloat.cpu.internal.runtime.ReadAhead;
 import dev.minifloat.spi.HostStorage;
 import dev.minifloat.spi.TensorView;
 import java.lang.foreign.MemorySegment;
@@ -44,8 +45,14 @@ public final class Views {
 
   /** Elements {@code flat … flat + count − 1} of a view's row-major order, to dense F32. */
   public static void read(TensorView x, long flat, int count, MemorySegment dst, long to) {
+    read(x, flat, count, dst, to, null);
+  }
+
+  /** As above, with what to read ahead in {@code dst}, or null; of no account with gaps. */
+  static void read(
+      TensorView x, long flat, int count, MemorySegment dst, long to, ReadAhead ahead) {
     if (x.isContiguous()) {
-      Decoders.decodeScaled(storage(x), x.offset() + flat, count, dst, to);
+      Decoders.decodeScaled(storage(x), x.offset() + flat, count, dst, to, ahead);
       return;
     }
     long columns = x.shape().columns();

@@ -88,6 +88,11 @@ public final class Amax {
       int bits = 0;
       try (Memory.Block scratch = memory.take(4L * Work.RUN)) {
         MemorySegment buffer = scratch.segment();
+        if (source.isDirect()) {
+          long from = source.read(first, 0, buffer, 0);
+          raise(streamed(source.segment(buffer), from, (int) (end - first)));
+          return;
+        }
         Pages.keep(buffer, source.touch(first, end - first));
         for (long at = first; at < end; at += Work.RUN) {
           int count = (int) Math.min(Work.RUN, end - at);
@@ -128,6 +133,38 @@ public final class Amax {
       largest = Math.max(largest, values.get(PackedElements.INT, from + 4L * i) & MAGNITUDE);
     }
     return largest;
+  }
+
+  /**
+   * Over {@code count} F32 at {@code from} that are in memory, not in a cache: read as {@link
+   * Pages#STREAMS} streams at once, for the reason stated there.
+   */
+  static int streamed(MemorySegment segment, long from, int count) {
+    MemorySegment values = Segments.exact(segment);
+    int vectors = count / (Pages.STREAMS * LANES);
+    long apart = 4L * LANES * vectors;
+    IntVector a = IntVector.zero(INT);
+    IntVector b = IntVector.zero(INT);
+    IntVector c = IntVector.zero(INT);
+    IntVector d = IntVector.zero(INT);
+    for (int k = 0; k < vectors; k++) {
+      long at = from + 4L * LANES * k;
+      a = larger(a, values, at);
+      b = larger(b, values, at + apart);
+      c = larger(c, values, at + 2 * apart);
+      d = larger(d, values, at + 3 * apart);
+      a = larger(a, values, at + 4 * apart);
+      b = larger(b, values, at + 5 * apart);
+      c = larger(c, values, at + 6 * apart);
+      d = larger(d, values, at + 7 * apart);
+    }
+    int largest = a.max(b).max(c.max(d)).reduceLanes(VectorOperators.MAX);
+    int done = Pages.STREAMS * LANES * vectors;
+    return Math.max(largest, bits(segment, from + 4L * done, count - done));
+  }
+
+  private static IntVector larger(IntVector amax, MemorySegment values, long at) {
+    return amax.max(IntVector.fromMemorySegment(INT, values, at, LE).and(MAGNITUDE));
   }
 
   /** Of each element apart: {@code amax[i] = max(amax[i], |values[i]|)}. */

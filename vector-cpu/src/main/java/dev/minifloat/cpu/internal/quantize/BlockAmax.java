@@ -55,18 +55,21 @@ final class BlockAmax {
     MemorySegment src = values;
     long at = from;
     int vectors = blocks * (block / LANES);
+    boolean signs = true;
     for (; vectors > blocks; vectors >>= 1) {
       halve(src, at, vectors >> 1, tree, treeAt);
       src = tree;
       at = treeAt;
+      signs = false;
     }
     int last = blocks / LANES;
     for (; vectors > 2 * last; vectors >>= 1) {
-      fold(src, at, vectors >> 1, tree, treeAt);
+      fold(src, at, vectors >> 1, tree, treeAt, signs);
       src = tree;
       at = treeAt;
+      signs = false;
     }
-    fold(src, at, last, dst, to);
+    fold(src, at, last, dst, to, signs);
     return blocks;
   }
 
@@ -84,9 +87,11 @@ final class BlockAmax {
     }
   }
 
-  /** The maxima of each two lanes, from two vectors to one. */
+  /**
+   * The maxima of each two lanes, from two vectors to one, once freed of signs if they have any.
+   */
   private static void fold(
-      MemorySegment values, long from, int vectors, MemorySegment dst, long to) {
+      MemorySegment values, long from, int vectors, MemorySegment dst, long to, boolean signs) {
     MemorySegment x = Segments.exact(values);
     MemorySegment y = Segments.exact(dst);
     IntVector even = EVEN;
@@ -94,8 +99,12 @@ final class BlockAmax {
     int n = vectors * LANES;
     for (int i = 0; i < n; i += LANES) {
       long at = from + 8L * i;
-      IntVector a = IntVector.fromMemorySegment(INT, x, at, LE).and(MAGNITUDE);
-      IntVector b = IntVector.fromMemorySegment(INT, x, at + 4L * LANES, LE).and(MAGNITUDE);
+      IntVector a = IntVector.fromMemorySegment(INT, x, at, LE);
+      IntVector b = IntVector.fromMemorySegment(INT, x, at + 4L * LANES, LE);
+      if (signs) {
+        a = a.and(MAGNITUDE);
+        b = b.and(MAGNITUDE);
+      }
       even.selectFrom(a, b).max(odd.selectFrom(a, b)).intoMemorySegment(y, to + 4L * i, LE);
     }
   }

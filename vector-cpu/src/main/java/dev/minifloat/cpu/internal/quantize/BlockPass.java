@@ -13,6 +13,7 @@ import dev.minifloat.codec.PackedElements;
 import dev.minifloat.codec.ScaleGrid;
 import dev.minifloat.cpu.internal.convert.EncodeFormat;
 import dev.minifloat.cpu.internal.convert.Encoders;
+import dev.minifloat.cpu.internal.convert.FusedEncoder;
 import dev.minifloat.cpu.internal.convert.FusedEncoder.Step;
 import dev.minifloat.cpu.internal.convert.PackedCodes;
 import dev.minifloat.cpu.internal.convert.RandomBits;
@@ -20,6 +21,7 @@ import dev.minifloat.cpu.internal.convert.ScaledRuns;
 import dev.minifloat.cpu.internal.convert.Source;
 import dev.minifloat.cpu.internal.runtime.Memory;
 import dev.minifloat.cpu.internal.runtime.Pages;
+import dev.minifloat.cpu.internal.runtime.ReadAhead;
 import dev.minifloat.cpu.internal.runtime.Segments;
 import dev.minifloat.cpu.internal.runtime.Work;
 import dev.minifloat.spi.HostStorage;
@@ -56,8 +58,14 @@ final class BlockPass {
   private long firstScale;
   private int count;
 
-  /** For each block: the bits of its amax, later its divisor, NaN where elements are 0. */
+  /**
+   * For each block: the bits of its amax, later its divisor, NaN where elements are 0. Behind those
+   * the negated reciprocals, if divisors are ordinary.
+   */
   private Memory.Block blocks;
+
+  /** Whether the kernels that need ordinary scales take all blocks. */
+  private boolean ordinary;
 
   /** log2 of a block's elements where vectors find their scales by a shift, else −1. */
   private int shift;
@@ -86,7 +94,7 @@ final class BlockPass {
             && grid.columns() % grid.blockColumns() == 0
             && BlockAmax.handles(grid.blockColumns());
     shift = shifted ? Long.numberOfTrailingZeros(grid.blockColumns()) : -1;
-    blocks = memory.take(4L * count);
+    blocks = memory.take(8L * count);
     zero(blocks.segment(), count);
   }
 
@@ -103,10 +111,14 @@ final class BlockPass {
     target = null;
   }
 
-  /** Takes rows (over all matrices) and columns into the amax of their blocks. */
-  void amax(long firstRow, long endRow, long firstColumn, long endColumn) {
+  /**
+   * Takes rows (over all matrices) and columns into the amax of their blocks.
+   *
+   * @param cold whether they are in memory, and not in a cache
+   */
+  void amax(long firstRow, long endRow, long firstColumn, long endColumn, boolean cold) {
     boolean whole = firstColumn == 0 && endColumn == grid.columns();
-    fetched = 0;
+    fetched = cold ? 0 : Long.MAX_VALUE;
     try (Memory.Block scratch = memory.take(6L * Work.RUN)) {
       MemorySegment buffer = scratch.segment();
       MemorySegment values = source.segment(buffer);
@@ -120,7 +132,7 @@ final class BlockPass {
         last = whole ? last : row * grid.columns() + endColumn;
         for (long column = firstColumn; column < endColumn; column += Work.RUN) {
           int part = (int) Math.min(Work.RUN, endColumn - column);
-          fetch(row * grid.columns() + column, false, buffer);
+          fetch(row * grid.columns() + column, buffer);
           long from = source.read(row * grid.columns() + column, part, buffer, 0);
           if (grid.blockColumns() == 1) {
             Amax.each(values, from, part, blocks.segment(), 4 * (scaleRow + column));
@@ -132,19 +144,18 @@ final class BlockPass {
     }
   }
 
-  /** Has what a step reads, or writes, from an element on fetched, once for many runs. */
-  private void fetch(long at, boolean codes, MemorySegment buffer) {
-    if (at < fetched) {
-      return;
+  /** Has what a step reads from an element on fetched, once for many runs. */
+  private void fetch(long at, MemorySegment buffer) {
+    if (at >= fetched) {
+      long count = Math.min(Work.TASK, last - at);
+      Pages.keep(buffer, source.touch(at, count));
+      fetched = at + count;
     }
-    long count = Math.min(Work.TASK, last - at);
-    int touched = source.touch(at, count);
-    if (codes) {
-      int bits = spec.dtype().bits();
-      touched |= Pages.touch(target.data(), at * bits / 8, count * bits / 8);
-    }
-    Pages.keep(buffer, touched);
-    fetched = at + count;
+  }
+
+  /** Whether {@link #elements} leaves the values behind its own in a cache. */
+  boolean readsAhead() {
+    return source.isDirect() && !(spec.rounding() instanceof Rounding.Stochastic);
   }
 
   /** Of blocks that lie one behind the other. */
@@ -152,7 +163,7 @@ final class BlockPass {
     int block = 1 << shift;
     for (long at = first; at < end; at += Work.RUN) {
       int n = (int) Math.min(Work.RUN, end - at);
-      fetch(at, false, buffer);
+      fetch(at, buffer);
       long from = source.read(at, n, buffer, 0);
       long to = 4 * ((at >> shift) - firstScale);
       int done =
@@ -184,7 +195,19 @@ final class BlockPass {
 
   /** Writes the scales and keeps the divisors, or their reciprocals where elements want those. */
   void scales() {
-    BlockScales.derive(blocks.segment(), count, target, firstScale, spec, inverted());
+    MemorySegment divisors = blocks.segment();
+    BlockScales.derive(divisors, count, target, firstScale, spec, inverted());
+    ordinary = false;
+    if (!spec.rounding().equals(Rounding.NEAREST_EVEN)) {
+      return;
+    }
+    if (inverted()) {
+      ordinary = BlockScales.within(divisors, count, Float.MIN_VALUE, Float.MAX_VALUE);
+    } else if (BlockScales.within(
+        divisors, count, FusedEncoder.LEAST_SCALE, FusedEncoder.LARGEST_SCALE)) {
+      BlockScales.negatedReciprocals(divisors, count, 4L * count);
+      ordinary = true;
+    }
   }
 
   private boolean inverted() {
@@ -193,17 +216,26 @@ final class BlockPass {
         && !(spec.rounding() instanceof Rounding.Stochastic);
   }
 
-  /** Encodes elements {@code first … end − 1}; {@code first} begins at a byte. */
-  void elements(long first, long end) {
+  /**
+   * Encodes elements {@code first … end − 1}; {@code first} begins at a byte. Where {@link
+   * #readsAhead}, as many values behind them are in the second cache then.
+   *
+   * <p>Several threads may be in it.
+   *
+   * @param cold whether the values are in memory, and not in a cache
+   * @param spare the caller's, to read ahead with
+   */
+  void elements(long first, long end, boolean cold, ReadAhead spare) {
     DType dtype = spec.dtype();
-    last = end;
-    fetched = 0;
+    ReadAhead ahead = readsAhead() ? source.ahead(spare, end, end - first) : null;
     try (Memory.Block scratch = memory.take(SCRATCH)) {
       MemorySegment buffer = scratch.segment();
       MemorySegment values = source.segment(buffer);
+      if (cold) {
+        Pages.keep(buffer, source.touch(first, end - first));
+      }
       for (long at = first; at < end; at += Work.RUN) {
         int n = (int) Math.min(Work.RUN, end - at);
-        fetch(at, true, buffer);
         long from = source.read(at, n, buffer, 0);
         if (spec.rounding() instanceof Rounding.Stochastic) {
           spread(at, n, buffer);
@@ -219,15 +251,44 @@ final class BlockPass {
               spec.overflow(),
               at,
               buffer,
-              CODES);
+              CODES,
+              null);
         } else if (dtype.bits() == 8) {
-          codes(at, n, values, from, buffer, target.data(), at);
+          codes(at, n, values, from, buffer, target.data(), at, ahead);
         } else {
-          codes(at, n, values, from, buffer, buffer, CODES);
-          PackedCodes.pack(dtype, buffer, CODES, n, target.data(), at);
+          int done = pairs(at, n, values, from, ahead);
+          if (done < n) {
+            long rest = at + done;
+            codes(rest, n - done, values, from + 4L * done, buffer, buffer, CODES, ahead);
+            PackedCodes.pack(dtype, buffer, CODES, n - done, target.data(), rest);
+          }
         }
       }
     }
+  }
+
+  /** Codes of a run, two to a byte, where a kernel leaves them so; returns how many. */
+  private int pairs(long at, int n, MemorySegment values, long from, ReadAhead ahead) {
+    int found = isOneBlock(at, n) ? ONE_BLOCK : shift;
+    if (spec.dtype() != DType.F4_E2M1 || !ordinary || found < 0) {
+      return 0;
+    }
+    MemorySegment scales = blocks.segment();
+    long scale = 4 * (grid.indexOf(at) - firstScale);
+    return EncodeFormat.pairKernel(inverted() ? Step.PRODUCT : Step.RATIO)
+        .encode(
+            values,
+            from,
+            n,
+            scales,
+            scale,
+            found,
+            spec.overflow(),
+            null,
+            scale + 4L * count,
+            target.data(),
+            at / 2,
+            ahead);
   }
 
   /**
@@ -241,10 +302,11 @@ final class BlockPass {
       long from,
       MemorySegment buffer,
       MemorySegment dst,
-      long to) {
+      long to,
+      ReadAhead ahead) {
     MemorySegment scales = blocks.segment();
     long scale = 4 * (grid.indexOf(at) - firstScale);
-    int found = shift < 0 && isOneBlock(at, n) ? ONE_BLOCK : shift;
+    int found = isOneBlock(at, n) ? ONE_BLOCK : shift;
     if (found < 0) {
       spread(at, n, buffer);
       scales = buffer;
@@ -254,11 +316,11 @@ final class BlockPass {
       scalars(at, n, values, from, scales, scale, found, dst, to);
       return;
     }
-    int done = vectors(values, from, n, scales, scale, found, dst, to);
+    int done = vectors(values, from, n, scales, scale, found, dst, to, ahead);
     if (done < n) {
       int last = n - LANES;
       long lastScale = found < 0 ? scale + 4L * last : scale;
-      vectors(values, from + 4L * last, LANES, scales, lastScale, found, dst, to + last);
+      vectors(values, from + 4L * last, LANES, scales, lastScale, found, dst, to + last, null);
     }
   }
 
@@ -275,10 +337,32 @@ final class BlockPass {
       long scale,
       int shift,
       MemorySegment dst,
-      long to) {
-    Step step = shift < 0 ? Step.QUOTIENT_EACH : inverted() ? Step.PRODUCT : Step.QUOTIENT;
+      long to,
+      ReadAhead ahead) {
+    Step step;
+    if (shift < 0) {
+      step = Step.QUOTIENT_EACH;
+    } else if (inverted()) {
+      step = Step.PRODUCT;
+    } else {
+      // Scales that are rounded themselves, as NVFP4's are, may let quotients exceed the format.
+      boolean bounded = spec.scaling().scaleDType() == DType.F32;
+      step = ordinary && bounded && shift == ONE_BLOCK ? Step.RATIO : Step.QUOTIENT;
+    }
     return EncodeFormat.kernel(spec.dtype(), spec.rounding(), step)
-        .encode(values, from, n, scales, scale, shift, spec.overflow(), null, 0, dst, to);
+        .encode(
+            values,
+            from,
+            n,
+            scales,
+            scale,
+            shift,
+            spec.overflow(),
+            null,
+            scale + 4L * count,
+            dst,
+            to,
+            ahead);
   }
 
   /** A run too short for a vector. */

@@ -36,10 +36,10 @@ final class BlockScales {
   private static final int INFINITY = 0x7F800000;
   private static final int NAN = 0x7FC00000;
 
-  /** From 2^-100 to 2^100 a global scale times any E4M3 number is a normal number. */
-  private static final float LEAST_GLOBAL = 0x1p-100f;
+  /** Largest magnitude of F4_E2M1, and −1 divided by it. */
+  private static final float SIX = 6;
 
-  private static final float LARGEST_GLOBAL = 0x1p100f;
+  private static final float NEGATED_SIXTH = -1 / SIX;
 
   private BlockScales() {}
 
@@ -62,7 +62,7 @@ final class BlockScales {
     int done =
         switch (spec.scaling()) {
           case Scaling.NvFp4 _ ->
-              global >= LEAST_GLOBAL && global <= LARGEST_GLOBAL
+              global >= FusedEncoder.LEAST_SCALE && global <= FusedEncoder.LARGEST_SCALE
                   ? nvfp4(blocks, count, target.scales(), first, global)
                   : 0;
           case Scaling.Mx _ -> mx(blocks, count, target.scales(), first, spec, inverted);
@@ -79,6 +79,49 @@ final class BlockScales {
       boolean zeros = bits == 0 || bits >= INFINITY;
       float left = zeros ? Float.NaN : inverted ? 1 / divisor : divisor;
       blocks.set(PackedElements.FLOAT, 4L * i, left);
+    }
+  }
+
+  /**
+   * Whether all of {@code count} F32s, or NaNs, at the start of {@code blocks} are numbers from
+   * {@code least} to {@code largest}, both positive.
+   */
+  static boolean within(MemorySegment blocks, int count, float least, float largest) {
+    MemorySegment x = Segments.exact(blocks);
+    int from = Float.floatToRawIntBits(least);
+    int to = Float.floatToRawIntBits(largest);
+    // Positive floats are ordered as their bits are, and a NaN lies above.
+    IntVector low = IntVector.broadcast(INT, from);
+    IntVector high = IntVector.broadcast(INT, to);
+    int i = 0;
+    for (; i <= count - LANES; i += LANES) {
+      IntVector bits = IntVector.fromMemorySegment(INT, x, 4L * i, LE);
+      low = low.min(bits);
+      high = high.max(bits);
+    }
+    boolean within =
+        low.compare(VectorOperators.LT, from)
+            .or(high.compare(VectorOperators.GT, to))
+            .not()
+            .allTrue();
+    for (; i < count; i++) {
+      int bits = x.get(PackedElements.INT, 4L * i);
+      within &= bits >= from && bits <= to;
+    }
+    return within;
+  }
+
+  /** Writes −1 / s of {@code count} F32s at the start of {@code blocks} to {@code to}. */
+  static void negatedReciprocals(MemorySegment blocks, int count, long to) {
+    MemorySegment x = Segments.exact(blocks);
+    FloatVector one = FloatVector.broadcast(FLOAT, -1);
+    int i = 0;
+    for (; i <= count - LANES; i += LANES) {
+      one.div(FloatVector.fromMemorySegment(FLOAT, x, 4L * i, LE))
+          .intoMemorySegment(x, to + 4L * i, LE);
+    }
+    for (; i < count; i++) {
+      x.set(PackedElements.FLOAT, to + 4L * i, -1 / x.get(PackedElements.FLOAT, 4L * i));
     }
   }
 
@@ -171,18 +214,23 @@ final class BlockScales {
 
   /**
    * In three steps: amax / 6 / g, E4M3 codes, their values times g. A code of 0 would not do for a
-   * block with other values than zeros, the next one does: so quotients are held to its value.
+   * block with other values than zeros, the next one does: so quotients are held to its value. They
+   * are ratios as {@link EncodeFormat} explains, of which the first is the quotient for every amax
+   * that is not far below.
    */
   private static int nvfp4(
       MemorySegment blocks, int count, MemorySegment scales, long first, float global) {
     MemorySegment x = Segments.exact(blocks);
     int least = Float.floatToRawIntBits((float) DType.F8_E4M3.minSubnormal());
     int vectors = count / LANES * LANES;
+    FloatVector six = FloatVector.broadcast(FLOAT, SIX);
+    FloatVector sixth = FloatVector.broadcast(FLOAT, NEGATED_SIXTH);
+    FloatVector divisor = FloatVector.broadcast(FLOAT, global);
+    FloatVector inverse = FloatVector.broadcast(FLOAT, -1 / global);
     for (int i = 0; i < vectors; i += LANES) {
       IntVector amax = IntVector.fromMemorySegment(INT, x, 4L * i, LE);
-      amax.reinterpretAsFloats()
-          .div(6f)
-          .div(global)
+      FloatVector negated = ratio(amax.reinterpretAsFloats(), six, sixth);
+      ratio(negated, divisor, inverse)
           .reinterpretAsInts()
           .max(least)
           .blend(0, amax.compare(VectorOperators.EQ, 0))
@@ -190,8 +238,8 @@ final class BlockScales {
           .intoMemorySegment(x, 4L * i, LE);
     }
     EncodeFormat.kernel(DType.F8_E4M3, Rounding.NEAREST_EVEN, FusedEncoder.Step.CONVERT)
-        .encode(x, 0, vectors, null, 0, 0, Overflow.SATURATE, null, 0, scales, first);
-    Decoders.decode(DType.F8_E4M3, scales, first, vectors, x, 0);
+        .encode(x, 0, vectors, null, 0, 0, Overflow.SATURATE, null, 0, scales, first, null);
+    Decoders.decode(DType.F8_E4M3, scales, first, vectors, x, 0, null);
     for (int i = 0; i < vectors; i += LANES) {
       FloatVector scale = FloatVector.fromMemorySegment(FLOAT, x, 4L * i, LE);
       scale
@@ -200,5 +248,11 @@ final class BlockScales {
           .intoMemorySegment(x, 4L * i, LE);
     }
     return vectors;
+  }
+
+  /** −x / s, given −1 / s. */
+  private static FloatVector ratio(FloatVector x, FloatVector s, FloatVector negated) {
+    FloatVector near = x.mul(negated);
+    return near.fma(s, x).fma(negated, near);
   }
 }

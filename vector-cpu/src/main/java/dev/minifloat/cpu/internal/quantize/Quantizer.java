@@ -10,6 +10,7 @@ import dev.minifloat.cpu.internal.convert.Source;
 import dev.minifloat.cpu.internal.convert.Views;
 import dev.minifloat.cpu.internal.runtime.Memory;
 import dev.minifloat.cpu.internal.runtime.Pool;
+import dev.minifloat.cpu.internal.runtime.ReadAhead;
 import dev.minifloat.cpu.internal.runtime.Work;
 import dev.minifloat.cpu.internal.runtime.Workers;
 import dev.minifloat.spi.HostStorage;
@@ -34,6 +35,7 @@ public final class Quantizer {
   private final Amax amax;
   private final Pool<Call> calls = new Pool<>(Call::new);
   private final Pool<BlockPass> passes = new Pool<>(BlockPass::new);
+  private final Pool<ReadAhead> spares = new Pool<>(ReadAhead::new);
 
   public Quantizer(Workers workers, Memory memory, Copier copier, Amax amax) {
     this.workers = workers;
@@ -66,7 +68,10 @@ public final class Quantizer {
     /** All blocks; null in calls by bands. */
     private BlockPass whole;
 
-    private int bandsOfTask;
+    private int bandsOfPass;
+
+    /** Passes of a task by bands, or pieces of elements of one by passes. */
+    private int pieces;
 
     /** Pieces of bands of which amax is taken: their extents, and how many make up a band. */
     private long width;
@@ -93,11 +98,13 @@ public final class Quantizer {
       int aligned = PackedCodes.aligned(spec.dtype());
       if (band <= LARGEST_BAND && (even || aligned == 1)) {
         // A multiple of 4 bands begins at a byte, for any type, if no band of a batch is short.
-        bandsOfTask = (int) Math.max(1, Work.TASK / band);
+        bandsOfPass = (int) Math.max(1, Work.TASK / band);
         if (aligned > 1) {
-          bandsOfTask = Math.ceilDiv(bandsOfTask, 4) * 4;
+          bandsOfPass = Math.ceilDiv(bandsOfPass, 4) * 4;
         }
-        workers.run(Work.count(grid.batch() * grid.gridRows(), bandsOfTask), bandTask);
+        int passes = Work.count(grid.batch() * grid.gridRows(), bandsOfPass);
+        pieces = Work.piecesOfTask(passes);
+        workers.run(Math.ceilDiv(passes, pieces), bandTask);
       } else {
         byPasses(elements);
       }
@@ -133,16 +140,30 @@ public final class Quantizer {
     }
 
     private void bands(int task) {
-      long firstBand = (long) task * bandsOfTask;
-      long endBand = Math.min(grid.batch() * grid.gridRows(), firstBand + bandsOfTask);
-      int scales = (int) ((endBand - firstBand) * grid.gridColumns());
-      BlockPass pass = open(firstBand * grid.gridColumns(), scales);
+      long bands = grid.batch() * grid.gridRows();
+      long firstBand = (long) task * pieces * bandsOfPass;
+      long endBand = Math.min(bands, firstBand + (long) pieces * bandsOfPass);
+      ReadAhead ahead = spares.take();
       try {
-        long firstRow = rowOf(firstBand);
-        long endRow = rowOf(endBand);
-        pass.amax(firstRow, endRow, 0, grid.columns());
+        boolean cold = true;
+        for (long band = firstBand; band < endBand; band += bandsOfPass) {
+          cold = bands(band, Math.min(bands, band + bandsOfPass), cold, ahead);
+        }
+      } finally {
+        spares.give(ahead);
+      }
+    }
+
+    /** Takes some bands through all steps; returns whether what lies behind them is cold. */
+    private boolean bands(long first, long end, boolean cold, ReadAhead ahead) {
+      BlockPass pass = open(first * grid.gridColumns(), (int) ((end - first) * grid.gridColumns()));
+      try {
+        long firstRow = rowOf(first);
+        long endRow = rowOf(end);
+        pass.amax(firstRow, endRow, 0, grid.columns(), cold);
         pass.scales();
-        pass.elements(firstRow * grid.columns(), endRow * grid.columns());
+        pass.elements(firstRow * grid.columns(), endRow * grid.columns(), false, ahead);
+        return !pass.readsAhead();
       } finally {
         close(pass);
       }
@@ -159,12 +180,14 @@ public final class Quantizer {
       height = Work.rowsOfTask(width);
       down = Work.count(Math.min(grid.blockRows(), grid.rows()), height);
       int downAll = Work.toInt("x", grid.batch() * grid.gridRows() * down, "pieces of bands");
-      int pieces = Work.toInt("x", (long) downAll * across, "pieces of bands");
+      int parts = Work.toInt("x", (long) downAll * across, "pieces of bands");
       whole = open(0, Work.toInt("spec", grid.scales(), "scales"));
       try {
-        workers.run(pieces, amaxTask);
+        workers.run(parts, amaxTask);
         whole.scales();
-        workers.run(Work.tasks(elements), elementTask);
+        int tasks = Work.tasks(elements);
+        pieces = Work.piecesOfTask(tasks);
+        workers.run(Math.ceilDiv(tasks, pieces), elementTask);
       } finally {
         close(whole);
         whole = null;
@@ -182,7 +205,7 @@ public final class Quantizer {
       long lastScale = band * grid.gridColumns() + (endColumn - 1) / grid.blockColumns();
       BlockPass pass = open(firstScale, (int) (lastScale - firstScale + 1));
       try {
-        pass.amax(firstRow, endRow, firstColumn, endColumn);
+        pass.amax(firstRow, endRow, firstColumn, endColumn, true);
         whole.merge(pass);
       } finally {
         close(pass);
@@ -190,8 +213,18 @@ public final class Quantizer {
     }
 
     private void elements(int task) {
-      long first = (long) task * Work.TASK;
-      whole.elements(first, Math.min(target.shape().elements(), first + Work.TASK));
+      long elements = target.shape().elements();
+      long end = Math.min(elements, (task + 1L) * pieces * Work.TASK);
+      ReadAhead ahead = spares.take();
+      try {
+        boolean cold = true;
+        for (long at = (long) task * pieces * Work.TASK; at < end; at += Work.TASK) {
+          whole.elements(at, Math.min(end, at + Work.TASK), cold, ahead);
+          cold = !whole.readsAhead();
+        }
+      } finally {
+        spares.give(ahead);
+      }
     }
   }
 }

@@ -49,5 +49,12 @@ public final class Species {
   public static final VectorSpecies<Byte> HALF_BYTE =
       VectorSpecies.of(byte.class, VectorShape.forBitSize(BITS / 2));
 
+  /** 64-bit integer lanes that fill a vector. */
+  public static final VectorSpecies<Long> LONG = VectorSpecies.of(long.class, SHAPE);
+
+  /** Eight bytes: one for each lane of {@link #LONG} at 512 bits. */
+  public static final VectorSpecies<Byte> EIGHT_BYTES =
+      VectorSpecies.of(byte.class, VectorShape.S_64_BIT);
+
   private Species() {}
 }

@@ -13,9 +13,20 @@ public final class Work {
 
   private Work() {}
 
+  /** How many pieces of {@link #TASK} elements a task has at most; see {@link #piecesOfTask}. */
+  private static final int PIECES = 16;
+
   /** Number of tasks for so many elements. */
   public static int tasks(long elements) {
     return count(elements, TASK);
+  }
+
+  /**
+   * Pieces that one task takes, one after the other, so that it can read ahead of each but the
+   * first: of 32 pieces or fewer one, and never so many that threads would wait for the last task.
+   */
+  public static int piecesOfTask(int pieces) {
+    return Math.clamp(pieces / 32, 1, PIECES);
   }
 
   /** Number of parts of at most {@code size}. */

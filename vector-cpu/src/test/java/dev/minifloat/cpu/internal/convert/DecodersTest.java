@@ -44,7 +44,7 @@ class DecodersTest {
       MemorySegment dst = arena.allocate(4L * count + 12, 64);
       dst.set(PackedElements.INT, 0, GUARD);
       dst.set(PackedElements.INT, 4L + 4L * count, GUARD);
-      Decoders.decode(dtype, data, first, count, dst, 4);
+      Decoders.decode(dtype, data, first, count, dst, 4, null);
       for (int i = 0; i < count; i++) {
         int code = PackedElements.get(dtype, data, first + i);
         assertEquals(

@@ -65,7 +65,7 @@ class EncodersTest {
       MemorySegment expected = arena.allocate(actual.byteSize(), 64).copyFrom(actual);
       MemorySegment scratch = arena.allocate(Encoders.scratchBytes(dtype, rounding, count) + 1L);
       Encoders.encode(
-          src, 4L * from, count, dtype, actual, first, rounding, overflow, index, scratch, 0);
+          src, 4L * from, count, dtype, actual, first, rounding, overflow, index, scratch, 0, null);
       for (int i = 0; i < count; i++) {
         int code = Codec.encode(dtype, values[from + i], rounding, overflow, index + i);
         PackedElements.set(dtype, expected, first + i, code);
