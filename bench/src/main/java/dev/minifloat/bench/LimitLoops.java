@@ -88,6 +88,37 @@ final class LimitLoops {
     return a.or(b).or(c).or(d).or(e.or(f)).or(g.or(h)).lane(0);
   }
 
+  /**
+   * Loads {@code bytes}, a multiple of {@code LOADS} vectors, from {@code from} on, in as many
+   * streams at once: one alone leaves a core waiting, since the processor fetches ahead of each
+   * stream only so far.
+   */
+  static int loadStreams(MemorySegment memory, long from, int bytes) {
+    IntVector a = IntVector.zero(INTS);
+    IntVector b = a;
+    IntVector c = a;
+    IntVector d = a;
+    IntVector e = a;
+    IntVector f = a;
+    IntVector g = a;
+    IntVector h = a;
+    MemorySegment part = memory.asSlice(from, bytes);
+    long apart = bytes / LOADS;
+    int turns = (int) (apart / BYTES);
+    for (int turn = 0; turn < turns; turn++) {
+      long at = turn * BYTES;
+      a = a.or(IntVector.fromMemorySegment(INTS, part, at, ORDER));
+      b = b.or(IntVector.fromMemorySegment(INTS, part, at + apart, ORDER));
+      c = c.or(IntVector.fromMemorySegment(INTS, part, at + 2 * apart, ORDER));
+      d = d.or(IntVector.fromMemorySegment(INTS, part, at + 3 * apart, ORDER));
+      e = e.or(IntVector.fromMemorySegment(INTS, part, at + 4 * apart, ORDER));
+      f = f.or(IntVector.fromMemorySegment(INTS, part, at + 5 * apart, ORDER));
+      g = g.or(IntVector.fromMemorySegment(INTS, part, at + 6 * apart, ORDER));
+      h = h.or(IntVector.fromMemorySegment(INTS, part, at + 7 * apart, ORDER));
+    }
+    return a.or(b).or(c).or(d).or(e.or(f)).or(g.or(h)).lane(0);
+  }
+
   /** Copies {@code bytes}, a multiple of 4 vectors. */
   static void copy(MemorySegment source, MemorySegment target, long from, int bytes) {
     MemorySegment in = source.asSlice(from, bytes);

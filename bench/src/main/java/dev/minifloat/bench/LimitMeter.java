@@ -87,6 +87,12 @@ final class LimitMeter {
     };
   }
 
+  /** Reads a part of memory. */
+  interface Reader {
+    /** Something that depends on all of it. */
+    int load(MemorySegment memory, long from, int bytes);
+  }
+
   /** Bytes of memory that are larger than any cache. */
   long dram() {
     return dram;
@@ -158,7 +164,14 @@ final class LimitMeter {
         });
   }
 
+  /** The faster of one stream a thread and of several. */
   private double dramRead(int number, MemorySegment memory) {
+    return Math.max(
+        dramRead(number, memory, LimitLoops::load),
+        dramRead(number, memory, LimitLoops::loadStreams));
+  }
+
+  private double dramRead(int number, MemorySegment memory, Reader reader) {
     long share = memory.byteSize() / number / CHUNK * CHUNK;
     return best(
         number,
@@ -166,7 +179,7 @@ final class LimitMeter {
         thread -> {
           int seen = 0;
           for (long at = thread * share; at < (thread + 1) * share; at += CHUNK) {
-            seen |= LimitLoops.load(memory, at, CHUNK);
+            seen |= reader.load(memory, at, CHUNK);
           }
           sink.addAndGet(seen);
         });

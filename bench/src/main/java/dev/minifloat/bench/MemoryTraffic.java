@@ -18,6 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class MemoryTraffic implements AutoCloseable {
   private static final String LOOP = "DRAM";
 
+  private static final String STREAMS = "DRAM, several streams";
+
   private static final String LIBRARY = "DRAM, by the JDK's copy";
 
   private static final int CHUNK = LimitMeter.CHUNK;
@@ -41,7 +43,7 @@ final class MemoryTraffic implements AutoCloseable {
 
   /** Whether a name among the measurements is that of such a limit. */
   static boolean isName(String contestant) {
-    return contestant.equals(LOOP) || contestant.equals(LIBRARY);
+    return contestant.equals(LOOP) || contestant.equals(STREAMS) || contestant.equals(LIBRARY);
   }
 
   /** Seconds of the fastest way to move the bytes of a workload, if that was measured. */
@@ -68,15 +70,18 @@ final class MemoryTraffic implements AutoCloseable {
       memory.fill((byte) 1);
     }
     if (reads) {
-      return List.of(new Read(workload.threads(), workload.bytes()));
+      return List.of(
+          new Read(LOOP, workload.threads(), workload.bytes(), LimitLoops::load),
+          new Read(STREAMS, workload.threads(), workload.bytes(), LimitLoops::loadStreams));
     }
     double half = workload.work() / 2;
     return List.of(
-        new Copy(LOOP, workload.threads(), half, LimitLoops::copy),
+        new Copy(LOOP, workload.threads(), half, MemoryTraffic::copyInChunks),
         new Copy(
             LIBRARY,
             workload.threads(),
             half,
+            // The more it is given at once, the faster it is.
             (source, target, from, bytes) ->
                 MemorySegment.copy(source, from, target, from, bytes)));
   }
@@ -86,9 +91,16 @@ final class MemoryTraffic implements AutoCloseable {
     arena.close();
   }
 
-  /** Copies a chunk. */
+  private static void copyInChunks(
+      MemorySegment source, MemorySegment target, long from, long bytes) {
+    for (long at = from; at < from + bytes; at += CHUNK) {
+      LimitLoops.copy(source, target, at, CHUNK);
+    }
+  }
+
+  /** Copies a range of whole chunks. */
   private interface Copier {
-    void copy(MemorySegment source, MemorySegment target, long from, int bytes);
+    void copy(MemorySegment source, MemorySegment target, long from, long bytes);
   }
 
   private abstract static class Stream implements Contestant {
@@ -131,8 +143,11 @@ final class MemoryTraffic implements AutoCloseable {
   }
 
   private final class Read extends Stream {
-    Read(int threads, double bytes) {
-      super(LOOP, threads, bytes, memory.byteSize());
+    private final LimitMeter.Reader reader;
+
+    Read(String name, int threads, double bytes, LimitMeter.Reader reader) {
+      super(name, threads, bytes, memory.byteSize());
+      this.reader = reader;
     }
 
     @Override
@@ -142,7 +157,7 @@ final class MemoryTraffic implements AutoCloseable {
           (begin, end) -> {
             int seen = 0;
             for (int chunk = begin; chunk < end; chunk++) {
-              seen |= LimitLoops.load(memory, at(chunk), CHUNK);
+              seen |= reader.load(memory, at(chunk), CHUNK);
             }
             sink.addAndGet(seen);
           });
@@ -166,8 +181,12 @@ final class MemoryTraffic implements AutoCloseable {
       crew.split(
           chunks,
           (begin, end) -> {
-            for (int chunk = begin; chunk < end; chunk++) {
-              copier.copy(source, target, at(chunk), CHUNK);
+            int first = begin;
+            while (first < end) {
+              // Up to where memory begins anew.
+              int count = Math.min(end - first, all - (next + first) % all);
+              copier.copy(source, target, at(first), (long) count * CHUNK);
+              first += count;
             }
           });
       finish();
