@@ -142,18 +142,16 @@ abstract class CheckedOperations implements Operations {
     Checks.requireSupport(base, Op.DOT, left.storage());
     TensorView right = Checks.view("b", b, base);
     Checks.requireSupport(base, Op.DOT, right.storage());
-    Checks.requireRank("a", left, 1);
-    Checks.requireShape("b", right, left.shape());
+    Checks.requireVectors(left, right);
     return base.kernels().dotRunsUnheld() ? unheldDot(left, right) : heldDot(left, right);
   }
 
   /**
-   * A product that may find its operands' memory taken back and used again. What it read counts if
-   * both are still open behind it: a storage is closed before its memory is given back.
+   * A product that may find its operands' memory taken back and used again, be it before it begins.
+   * What it read counts if both are still open behind it: a storage is closed before its memory is
+   * given back.
    */
   private float unheldDot(TensorView a, TensorView b) {
-    a.storage().requireOpen();
-    b.storage().requireOpen();
     float sum;
     try {
       sum = kernels().dot(a, b);

@@ -107,7 +107,7 @@ final class Checks {
   /** An operand's view, if it lives on the backend. */
   static TensorView view(String name, Tensor tensor, BackendBase backend) {
     Objects.requireNonNull(tensor, name);
-    if (!(tensor instanceof TensorView view) || !view.backend().equals(backend)) {
+    if (!(tensor instanceof TensorView view) || !view.livesOn(backend)) {
       throw new IllegalArgumentException(
           "%s: it lives on another backend (%s); download it there and upload it here"
               .formatted(name, tensor.backend().name()));
@@ -199,6 +199,16 @@ final class Checks {
     if (!x.shape().equals(shape)) {
       throw new IllegalArgumentException(
           "%s: shape %s is not %s".formatted(name, x.shape(), shape));
+    }
+  }
+
+  /** Throws unless {@code a} and {@code b} are vectors of the same length. */
+  static void requireVectors(TensorView a, TensorView b) {
+    if (a.shape().rank() != 1
+        || b.shape().rank() != 1
+        || a.shape().elements() != b.shape().elements()) {
+      requireRank("a", a, 1);
+      requireShape("b", b, a.shape());
     }
   }
 

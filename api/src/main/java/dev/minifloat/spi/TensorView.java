@@ -75,6 +75,11 @@ public final class TensorView implements Tensor {
     return backend;
   }
 
+  /** Whether {@code other} is its backend. */
+  boolean livesOn(BackendBase other) {
+    return backend.equals(other);
+  }
+
   /** The memory behind it. */
   public Storage storage() {
     return storage;

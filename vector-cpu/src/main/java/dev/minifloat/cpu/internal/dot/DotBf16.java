@@ -5,7 +5,7 @@ import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
 
-import dev.minifloat.codec.PackedElements;
+import dev.minifloat.cpu.internal.runtime.Segments;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
@@ -23,30 +23,41 @@ import jdk.incubator.vector.VectorOperators;
  */
 final class DotBf16 implements DotFused {
   private static final int V = LANES * Integer.BYTES;
+
+  /** Bytes of a step. */
   private static final int STEP = 2 * V;
+
   private static final int ODD = 0xFFFF0000;
+
+  @Override
+  public int most() {
+    return BRIEF;
+  }
 
   @Override
   public float dot(
       MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n, DotScratch.Pool pool) {
     int bytes = n * Short.BYTES;
     int whole = bytes & -STEP;
-    float rest = whole == bytes ? 0 : tail(a, aFrom + whole, b, bFrom + whole, bytes - whole);
+    int done = whole / Short.BYTES;
+    float rest = done == n ? 0 : tail(a, aFrom + whole, b, bFrom + whole, n - done);
+    MemorySegment left = Segments.slice(a, aFrom, whole);
+    MemorySegment right = Segments.slice(b, bFrom, whole);
     IntVector odd = IntVector.broadcast(INT, ODD);
     FloatVector s0 = FloatVector.zero(FLOAT);
     FloatVector s1 = s0;
     FloatVector s2 = s0;
     FloatVector s3 = s0;
     for (int i = 0; i < whole; i += STEP) {
-      IntVector x = IntVector.fromMemorySegment(INT, a, aFrom + i, LE);
-      IntVector y = IntVector.fromMemorySegment(INT, b, bFrom + i, LE);
+      IntVector x = IntVector.fromMemorySegment(INT, left, i, LE);
+      IntVector y = IntVector.fromMemorySegment(INT, right, i, LE);
       s0 =
           x.lanewise(VectorOperators.LSHL, 16)
               .reinterpretAsFloats()
               .fma(y.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats(), s0);
       s1 = x.and(odd).reinterpretAsFloats().fma(y.and(odd).reinterpretAsFloats(), s1);
-      x = IntVector.fromMemorySegment(INT, a, aFrom + i + V, LE);
-      y = IntVector.fromMemorySegment(INT, b, bFrom + i + V, LE);
+      x = IntVector.fromMemorySegment(INT, left, i + (long) V, LE);
+      y = IntVector.fromMemorySegment(INT, right, i + (long) V, LE);
       s2 =
           x.lanewise(VectorOperators.LSHL, 16)
               .reinterpretAsFloats()
@@ -61,12 +72,14 @@ final class DotBf16 implements DotFused {
     return rest + s.lane(0);
   }
 
-  private static float tail(MemorySegment a, long aFrom, MemorySegment b, long bFrom, int bytes) {
-    int whole = bytes & -V;
+  private static float tail(MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n) {
+    MemorySegment left = Segments.exact(a);
+    MemorySegment right = Segments.exact(b);
+    int vectors = n / (2 * LANES);
     FloatVector s = FloatVector.zero(FLOAT);
-    for (int i = 0; i < whole; i += V) {
-      IntVector x = IntVector.fromMemorySegment(INT, a, aFrom + i, LE);
-      IntVector y = IntVector.fromMemorySegment(INT, b, bFrom + i, LE);
+    for (int i = 0; i < vectors; i++) {
+      IntVector x = IntVector.fromMemorySegment(INT, left, aFrom + (long) i * V, LE);
+      IntVector y = IntVector.fromMemorySegment(INT, right, bFrom + (long) i * V, LE);
       s =
           x.lanewise(VectorOperators.LSHL, 16)
               .reinterpretAsFloats()
@@ -77,14 +90,11 @@ final class DotBf16 implements DotFused {
     s = LANES >= 8 ? s.add(s.rearrange(DotLanes.FOUR_AWAY)) : s;
     s = s.add(s.rearrange(DotLanes.TWO_AWAY));
     float sum = s.add(s.rearrange(DotLanes.ONE_AWAY)).lane(0);
-    for (int i = whole; i < bytes; i += Short.BYTES) {
-      sum = Math.fma(value(a, aFrom + i), value(b, bFrom + i), sum);
+    for (int i = vectors * 2 * LANES; i < n; i++) {
+      sum =
+          Math.fma(
+              DotF32Bf16.value(left, aFrom + 2L * i), DotF32Bf16.value(right, bFrom + 2L * i), sum);
     }
     return sum;
-  }
-
-  /** The element at a byte offset. */
-  static float value(MemorySegment x, long at) {
-    return Float.intBitsToFloat(x.get(PackedElements.SHORT, at) << 16);
   }
 }

@@ -4,6 +4,7 @@ import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 
 import dev.minifloat.codec.PackedElements;
+import dev.minifloat.cpu.internal.runtime.Segments;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
 
@@ -13,8 +14,12 @@ import jdk.incubator.vector.FloatVector;
  * <p>The Vector API has no conversion from F16; plain loops over {@link Float#float16ToFloat} the
  * compiler turns into the machine's (which knows infinities, NaNs and subnormals at full speed, as
  * no sequence of shifts and multiplications does where subnormal operands stall). It doesn't keep a
- * sum of floats in a vector, since their order is fixed; so sum i takes the products i, i + {@link
- * DotScratch#CHUNK}, …, and the sums are added as vectors behind the loops.
+ * sum of floats in a vector, since their order is fixed; so each product goes to one of many sums
+ * in an array, which are added as vectors behind the loops.
+ *
+ * <p>A loop takes products of both halves of the operands: two for each sum loaded and stored. Of
+ * four, with a stream of memory for each part, it was slower. Some 16 turns of each loop, until its
+ * stores are aligned and behind its last vector, are not vectors, so loops are long.
  */
 final class DotF16 implements DotFused {
   @Override
@@ -22,27 +27,46 @@ final class DotF16 implements DotFused {
       MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n, DotScratch.Pool pool) {
     DotScratch scratch = pool.take();
     float[] sums = scratch.sums();
-    int count = Math.min(n, sums.length);
-    products(a, aFrom, b, bFrom, count, sums);
-    for (int i = count; i < n; i += count) {
-      addProducts(a, aFrom + 2L * i, b, bFrom + 2L * i, Math.min(count, n - i), sums);
+    int half = n / 2;
+    long apart = (long) half * Short.BYTES;
+    int count = Math.min(half, sums.length);
+    products(a, aFrom, b, bFrom, apart, count, sums);
+    for (int i = count; i < half; i += count) {
+      int more = Math.min(count, half - i);
+      addProducts(a, aFrom + 2L * i, b, bFrom + 2L * i, apart, more, sums);
     }
     float sum = sum(sums, count);
     pool.give(scratch);
-    return sum;
+    return n % 2 == 0
+        ? sum
+        : Math.fma(value(a, aFrom + 2L * (n - 1)), value(b, bFrom + 2L * (n - 1)), sum);
   }
 
+  /** Sums of the {@code n} products here and as many {@code apart} bytes away. */
   private static void products(
-      MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n, float[] sums) {
+      MemorySegment a, long aFrom, MemorySegment b, long bFrom, long apart, int n, float[] sums) {
+    MemorySegment x = Segments.exact(a);
+    MemorySegment y = Segments.exact(b);
     for (int i = 0; i < n; i++) {
-      sums[i] = value(a, aFrom + 2L * i) * value(b, bFrom + 2L * i);
+      sums[i] =
+          Math.fma(
+              value(x, aFrom + 2L * i),
+              value(y, bFrom + 2L * i),
+              value(x, aFrom + apart + 2L * i) * value(y, bFrom + apart + 2L * i));
     }
   }
 
   private static void addProducts(
-      MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n, float[] sums) {
+      MemorySegment a, long aFrom, MemorySegment b, long bFrom, long apart, int n, float[] sums) {
+    MemorySegment x = Segments.exact(a);
+    MemorySegment y = Segments.exact(b);
     for (int i = 0; i < n; i++) {
-      sums[i] = Math.fma(value(a, aFrom + 2L * i), value(b, bFrom + 2L * i), sums[i]);
+      sums[i] =
+          Math.fma(
+              value(x, aFrom + 2L * i),
+              value(y, bFrom + 2L * i),
+              Math.fma(
+                  value(x, aFrom + apart + 2L * i), value(y, bFrom + apart + 2L * i), sums[i]));
     }
   }
 
@@ -52,7 +76,8 @@ final class DotF16 implements DotFused {
   }
 
   /** Decodes a run to an array. */
-  static void decode(MemorySegment x, long from, int n, float[] to) {
+  static void decode(MemorySegment source, long from, int n, float[] to) {
+    MemorySegment x = Segments.exact(source);
     for (int i = 0; i < n; i++) {
       to[i] = value(x, from + 2L * i);
     }

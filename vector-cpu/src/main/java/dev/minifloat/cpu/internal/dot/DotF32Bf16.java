@@ -53,8 +53,13 @@ final class DotF32Bf16 implements DotFused {
     float sum = 0;
     for (int i = 0; i < n; i++) {
       float x = a.get(PackedElements.FLOAT, aFrom + 4L * i);
-      sum = Math.fma(x, DotBf16.value(b, bFrom + 2L * i), sum);
+      sum = Math.fma(x, value(b, bFrom + 2L * i), sum);
     }
     return sum;
+  }
+
+  /** The BF16 at a byte offset. */
+  static float value(MemorySegment x, long at) {
+    return Float.intBitsToFloat(x.get(PackedElements.SHORT, at) << 16);
   }
 }

@@ -1,5 +1,7 @@
 package dev.minifloat.cpu.internal.dot;
 
+import dev.minifloat.cpu.internal.runtime.Segments;
+import dev.minifloat.cpu.internal.runtime.Species;
 import java.lang.foreign.MemorySegment;
 
 /**
@@ -14,11 +16,29 @@ import java.lang.foreign.MemorySegment;
  * of lanes are added in one order.
  */
 interface DotFused {
-  /** Elements that one call takes at most: byte offsets of F32 and sums of I8 fit an int. */
+  /**
+   * Elements that one call takes at most of any kernel: byte offsets of F32 and sums of I8 fit an
+   * int.
+   */
   int MOST = 1 << 16;
 
   /**
-   * The sum of {@code n} products, {@code n} at most {@link #MOST}.
+   * Elements that a call of a kernel takes whose loop works on slices of its operands, and so
+   * starts at once ({@link Segments#slice}): 64 steps of four vectors of F32.
+   *
+   * <p>A call of many more steps spends its first times in the loop, which then is compiled before
+   * the method is; what stands before the loop the compiler takes for seldom executed, inlines
+   * nothing there, and slices are garbage. Beyond 68 steps that was seen.
+   */
+  int BRIEF = 64 * 4 * Species.LANES;
+
+  /** Elements that one call takes at most, {@link #BRIEF} or {@link #MOST}. */
+  default int most() {
+    return MOST;
+  }
+
+  /**
+   * The sum of {@code n} products, {@code n} at most {@link #most}.
    *
    * @param aFrom byte offset of the first element
    * @param bFrom likewise

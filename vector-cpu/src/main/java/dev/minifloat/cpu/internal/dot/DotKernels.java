@@ -3,6 +3,7 @@ package dev.minifloat.cpu.internal.dot;
 import dev.minifloat.DType;
 import dev.minifloat.codec.PackedElements;
 import dev.minifloat.cpu.internal.convert.Decoders;
+import dev.minifloat.cpu.internal.convert.ScaledRuns;
 import dev.minifloat.cpu.internal.convert.Views;
 import dev.minifloat.cpu.internal.runtime.ClassCopies;
 import dev.minifloat.cpu.internal.runtime.Cpu;
@@ -11,29 +12,27 @@ import dev.minifloat.spi.HostStorage;
 import dev.minifloat.spi.TensorView;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
-import java.util.EnumMap;
-import java.util.Map;
 
 /**
  * Dot products of any two formats and scalings.
  *
  * <p>Pairs that have a kernel of their own ({@link DotFused}) are multiplied straight from memory,
- * if they are unscaled and without gaps. Of others chunks are decoded to the first-level cache,
- * those operands at least that the kernels don't read themselves.
+ * if they are without gaps and have one scale at most; of blocks {@link DotBlocks} takes some. Of
+ * others chunks are decoded to the first-level cache, those operands at least that the kernels
+ * don't read themselves.
  */
 public final class DotKernels {
-  /** By both types; a pair that is missing has no kernel. */
-  private static final Map<DType, Map<DType, DotFused>> FUSED = kernels();
+  private static final int TYPES = DType.values().length;
+
+  /** At {@link #index}; null for a pair without a kernel. */
+  private static final DotFused[] FUSED = kernels();
 
   private static final DotFused FLOATS = kernel(DType.F32, DType.F32);
 
   private DotKernels() {}
 
-  private static Map<DType, Map<DType, DotFused>> kernels() {
-    Map<DType, Map<DType, DotFused>> kernels = new EnumMap<>(DType.class);
-    for (DType dtype : DType.values()) {
-      kernels.put(dtype, new EnumMap<>(DType.class));
-    }
+  private static DotFused[] kernels() {
+    DotFused[] kernels = new DotFused[TYPES * TYPES];
     put(kernels, DType.F32, DType.F32, new DotF32());
     put(kernels, DType.BF16, DType.BF16, new DotBf16());
     put(kernels, DType.F32, DType.BF16, new DotF32Bf16());
@@ -53,34 +52,62 @@ public final class DotKernels {
         MethodHandles.lookup(), DotFused.class, DotBytes.class, new DotBytes.Pair(a, b));
   }
 
-  private static void put(
-      Map<DType, Map<DType, DotFused>> kernels, DType a, DType b, DotFused kernel) {
-    kernels.get(a).put(b, kernel);
+  private static void put(DotFused[] kernels, DType a, DType b, DotFused kernel) {
+    kernels[index(a, b)] = kernel;
     if (a != b) {
-      kernels.get(b).put(a, kernel.turned());
+      kernels[index(b, a)] = kernel.turned();
     }
+  }
+
+  /** An array, as a product of short vectors takes less time than to look into maps. */
+  @SuppressWarnings("EnumOrdinal")
+  private static int index(DType a, DType b) {
+    return a.ordinal() * TYPES + b.ordinal();
   }
 
   /** Null if there is none. */
   private static DotFused kernel(DType a, DType b) {
-    return FUSED.get(a).get(b);
+    return FUSED[index(a, b)];
   }
 
   /** The dot product of two vectors. */
   public static float dot(TensorView a, TensorView b, DotScratch.Pool pool) {
-    boolean plainA = isPlain(a);
-    boolean plainB = isPlain(b);
-    if (plainA && plainB) {
-      DotFused kernel = kernel(a.dtype(), b.dtype());
-      if (kernel != null) {
+    long n = a.shape().elements();
+    DotFused kernel = kernel(a.dtype(), b.dtype());
+    if (kernel != null && isDense(a) && isDense(b)) {
+      if (a.isUnscaled() && b.isUnscaled()) {
         return fused(kernel, a, b, pool);
       }
+      double scale = scale(a) * scale(b);
+      // What is not finite may meet zeros, or infinities of both signs.
+      if (Double.isFinite(scale) && n > 0) {
+        return (float) (fused(kernel, a, b, pool) * scale);
+      }
     }
-    return decoded(a, plainA, b, plainB, pool);
+    int block = DotBlocks.block(a, b);
+    return block != 0 ? DotBlocks.dot(a, b, block, pool) : decoded(a, b, 0, n, pool);
+  }
+
+  /** Whether its elements lie one behind the other. */
+  private static boolean isDense(TensorView x) {
+    return x.stride(0) == 1 || x.shape().elements() <= 1;
   }
 
   private static boolean isPlain(TensorView x) {
-    return x.isUnscaled() && (x.stride(0) == 1 || x.shape().elements() <= 1);
+    return x.isUnscaled() && isDense(x);
+  }
+
+  /**
+   * What a sum of elements is multiplied with: the only scale, 1 without one. NaN if there are
+   * more, or if the sums might be too large without theirs, as of formats of more than 8 bits.
+   */
+  private static double scale(TensorView x) {
+    if (x.isUnscaled()) {
+      return 1;
+    }
+    return x.storage().grid().scales() == 1 && x.dtype().bits() <= 8
+        ? ScaledRuns.scale((HostStorage) x.storage(), 0)
+        : Double.NaN;
   }
 
   private static MemorySegment data(TensorView x) {
@@ -95,23 +122,25 @@ public final class DotKernels {
     long fromA = a.offset() * bytesA;
     long fromB = b.offset() * bytesB;
     long n = a.shape().elements();
-    if (n <= DotFused.MOST) {
+    if (n <= DotFused.BRIEF) {
       return kernel.dot(left, fromA, right, fromB, (int) n, pool);
     }
+    int most = kernel.most();
     float sum = 0;
-    for (long k = 0; k < n; k += DotFused.MOST) {
-      int count = (int) Math.min(DotFused.MOST, n - k);
+    for (long k = 0; k < n; k += most) {
+      int count = (int) Math.min(most, n - k);
       sum += kernel.dot(left, fromA + k * bytesA, right, fromB + k * bytesB, count, pool);
     }
     return sum;
   }
 
   /**
-   * The product by chunks, of which one operand at least is decoded. The other is read where it
-   * lies if it is plain and has a kernel with F32.
+   * The product of elements {@code from … to} by chunks, of which one operand at least is decoded.
+   * The other is read where it lies if it is plain and has a kernel with F32.
    */
-  private static float decoded(
-      TensorView a, boolean plainA, TensorView b, boolean plainB, DotScratch.Pool pool) {
+  static float decoded(TensorView a, TensorView b, long from, long to, DotScratch.Pool pool) {
+    boolean plainA = isPlain(a);
+    boolean plainB = isPlain(b);
     boolean asIsA = plainA && kernel(a.dtype(), DType.F32) != null;
     boolean asIsB = plainB && kernel(b.dtype(), DType.F32) != null;
     if (asIsA && asIsB) {
@@ -123,10 +152,10 @@ public final class DotKernels {
         asIsA ? kernel(a.dtype(), DType.F32) : asIsB ? kernel(DType.F32, b.dtype()) : FLOATS;
     DotScratch scratch = pool.take();
     MemorySegment floats = scratch.floats();
-    long n = a.shape().elements();
     float sum = 0;
-    for (long k = 0; k < n; k += DotScratch.CHUNK) {
-      int count = (int) Math.min(DotScratch.CHUNK, n - k);
+    int most = Math.min(DotScratch.CHUNK, kernel.most());
+    for (long k = from; k < to; k += most) {
+      int count = (int) Math.min(most, to - k);
       MemorySegment left = floats;
       MemorySegment right = floats;
       long fromA = 0;

@@ -9,21 +9,24 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * The buffers of one dot product.
  *
  * @param floats native, {@link #CHUNK} floats for each operand, 64-byte aligned
- * @param sums a heap array of {@link #CHUNK} floats: the compiler vectorises a loop that reads
+ * @param sums a heap array of {@link #SUMS} floats: the compiler vectorises a loop that reads
  *     native memory and writes an array, not one that writes native memory, which it can't tell
  *     apart from what it reads
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared, hashed or printed
 public record DotScratch(MemorySegment floats, float[] sums) {
-  /** Elements decoded, or sums kept, at a time: operands and sums stay in the first cache. */
+  /** Elements decoded at a time: operands and what is kept beside them fit the first cache. */
   static final int CHUNK = 2048;
+
+  /** Sums kept at a time, in a third of a first cache of 48 KiB. */
+  static final int SUMS = 4096;
 
   /** Byte offset of the second operand's floats. */
   static final long SECOND = (long) CHUNK * Float.BYTES;
 
   @SuppressWarnings("MustBeClosedChecker") // freed with the record, by the garbage collector
   private static DotScratch create() {
-    return new DotScratch(Arena.ofAuto().allocate(2 * SECOND, Memory.ALIGNMENT), new float[CHUNK]);
+    return new DotScratch(Arena.ofAuto().allocate(2 * SECOND, Memory.ALIGNMENT), new float[SUMS]);
   }
 
   /**
