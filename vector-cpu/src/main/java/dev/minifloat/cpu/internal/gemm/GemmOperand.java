@@ -208,6 +208,11 @@ public final class GemmOperand {
     return storage.dtype() == DType.F32 && hasDenseRows();
   }
 
+  /** Whether rows can be read as BF16s where they are. */
+  boolean isPlainBf16() {
+    return storage.dtype() == DType.BF16 && storage.grid().scales() == 0 && hasDenseRows();
+  }
+
   /** Storage index of an element. */
   public long index(long matrix, long row, long column) {
     long at = offset + row * rowStride + column * columnStride;

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.gemm;
 
+import dev.minifloat.codec.PackedElements;
 import dev.minifloat.cpu.internal.convert.Decoders;
 import dev.minifloat.cpu.internal.runtime.Segments;
 import dev.minifloat.cpu.internal.runtime.Species;
@@ -7,6 +8,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.ShortVector;
+import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -126,6 +130,8 @@ public final class Packing {
     int filled = row < x.rows() ? depth : 0;
     if (filled > 0 && x.isPlainF32()) {
       copy(x.storage().data(), 4 * x.index(matrix, row, column), target, at, depth);
+    } else if (filled > 0 && x.isPlainBf16()) {
+      widen(x.storage().data(), 2 * x.index(matrix, row, column), target, at, depth);
     } else if (filled > 0) {
       x.decodeRow(matrix, row, column, depth, scratch, 0);
       copy(scratch, 0, target, at, depth);
@@ -217,7 +223,8 @@ public final class Packing {
 
   /**
    * Turns {@link PanelTranspose#ROWS} rows, or fewer and zeros. F32 needs no decoding and is read
-   * where it is, if as many rows and whole vectors of columns are there.
+   * where it is, if as many rows and whole vectors of columns are there; so is BF16, two columns as
+   * one.
    */
   private static void turn(
       GemmOperand x,
@@ -242,11 +249,59 @@ public final class Packing {
           to,
           pitch,
           half);
+    } else if (x.isPlainBf16()
+        && depth % (2 * ROUND) == 0
+        && row + PanelTranspose.ROWS <= x.rows()) {
+      PanelTranspose.transpose(
+          x.storage().data(),
+          2 * x.index(matrix, row, column),
+          2 * x.rowStride(),
+          depth / 2,
+          scratch,
+          ROW_BYTES,
+          scratch,
+          TURNED,
+          TURNED_PITCH,
+          NEXT);
+      separate(scratch, TURNED, depth / 2, target, to, pitch, half);
     } else {
       int count = Math.clamp(x.rows() - row, 0, PanelTranspose.ROWS);
       decodeRows(x, matrix, row, count, column, depth, scratch);
       PanelTranspose.transpose(
           scratch, 0, ROW_BYTES, depth, scratch, ROW_BYTES, target, to, pitch, half);
+    }
+  }
+
+  /**
+   * Makes two columns of F32 of each column of pairs of BF16. A BF16 is the upper half of an F32:
+   *
+   * <pre>
+   *   pair           b15 … b0 a15 … a0
+   *   first column   a15 … a0 0  …  0      pair &lt;&lt; 16
+   *   second         b15 … b0 0  …  0      pair &amp; FFFF0000
+   * </pre>
+   *
+   * So every value is exact; a NaN keeps its payload, and what is computed from it is a NaN.
+   */
+  private static void separate(
+      MemorySegment pairs,
+      long from,
+      int columns,
+      MemorySegment target,
+      long to,
+      long pitch,
+      long half) {
+    MemorySegment src = Segments.exact(pairs);
+    MemorySegment dst = Segments.exact(target);
+    for (int k = 0; k < columns; k++) {
+      for (int i = 0; i < PanelTranspose.ROWS; i += LANES) {
+        IntVector pair =
+            IntVector.fromMemorySegment(
+                Species.INT, src, from + k * TURNED_PITCH + 4L * i, Species.LE);
+        long at = to + 2L * k * pitch + i / 8 * half + 4L * (i % 8);
+        pair.lanewise(VectorOperators.LSHL, 16).intoMemorySegment(dst, at, Species.LE);
+        pair.and(0xFFFF0000).intoMemorySegment(dst, at + pitch, Species.LE);
+      }
     }
   }
 
@@ -315,6 +370,23 @@ public final class Packing {
     }
     for (; i < floats; i++) {
       dst.set(FLOAT, from + 4L * i, 0);
+    }
+  }
+
+  /** Copies BF16s as F32s; see {@link #separate}. */
+  private static void widen(MemorySegment from, long fromByte, float[] to, int at, int count) {
+    MemorySegment src = Segments.exact(from);
+    int i = 0;
+    for (; i <= count - LANES; i += LANES) {
+      ShortVector.fromMemorySegment(Species.SHORT, src, fromByte + 2L * i, Species.LE)
+          .convertShape(VectorOperators.ZERO_EXTEND_S2I, Species.INT, 0)
+          .lanewise(VectorOperators.LSHL, 16)
+          .reinterpretAsFloats()
+          .intoArray(to, at + i);
+    }
+    for (; i < count; i++) {
+      int bits = src.get(PackedElements.SHORT, fromByte + 2L * i) << 16;
+      to[at + i] = Float.intBitsToFloat(bits);
     }
   }
 

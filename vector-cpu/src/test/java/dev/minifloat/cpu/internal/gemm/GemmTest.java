@@ -12,6 +12,7 @@ import dev.minifloat.Gemm;
 import dev.minifloat.HostTensor;
 import dev.minifloat.Scaling;
 import dev.minifloat.Scope;
+import dev.minifloat.Shape;
 import dev.minifloat.Tensor;
 import dev.minifloat.codec.Codec;
 import dev.minifloat.cpu.VectorBackend;
@@ -20,6 +21,7 @@ import dev.minifloat.cpu.internal.ProductsOracle.Format;
 import dev.minifloat.cpu.internal.ProductsOracle.Sum;
 import dev.minifloat.reference.ReferenceBackend;
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
 import java.util.Arrays;
 import java.util.Random;
@@ -357,6 +359,52 @@ class GemmTest {
         assertTrue(Float.isNaN(scope.download(amax).get(0)), "amax sees the NaN");
       }
     }
+  }
+
+  @Test
+  void bf16RowsGiveTheBitsOfTheirF32Values() {
+    Random random = new Random(12);
+    try (Arena arena = Arena.ofConfined();
+        Scope scope = backend.scope()) {
+      for (int k : new int[] {31, 32, 33, 64, 96, 256, 257, 288, 544}) {
+        for (int n : new int[] {15, 16, 33, 65}) {
+          int m = 17 + random.nextInt(20);
+          HostTensor a = bf16(arena, random, m, k);
+          HostTensor b = bf16(arena, random, n + 1, k);
+          Tensor exact = product(scope, floats(a, m, k), floats(b, n + 1, k), n);
+          float[] expected = scope.download(exact).toFloats();
+          float[] actual = scope.download(product(scope, a, b, n)).toFloats();
+          for (int i = 0; i < expected.length; i++) {
+            assertEquals(
+                Float.floatToRawIntBits(expected[i]),
+                Float.floatToRawIntBits(actual[i]),
+                "k " + k + ", n " + n + " at " + i);
+          }
+        }
+      }
+    }
+  }
+
+  /** A · Bᵀ of all rows of B but the first. */
+  private static Tensor product(Scope scope, HostTensor a, HostTensor b, int n) {
+    Tensor right = scope.upload(b).slice(0, 1, n + 1);
+    return scope.gemm(Gemm.of(scope.upload(a), right.transposed()));
+  }
+
+  private static HostTensor floats(HostTensor x, int rows, int columns) {
+    return HostTensor.of(x.toFloats(), rows, columns);
+  }
+
+  /** Any bits below 2^17, subnormals, zeros and here and there a NaN with a payload. */
+  private static HostTensor bf16(Arena arena, Random random, int rows, int columns) {
+    HostTensor x = HostTensor.allocate(arena, DType.BF16, Shape.of(rows, columns), Scaling.none());
+    for (long i = 0; i < (long) rows * columns; i++) {
+      int magnitude = random.nextInt(16) == 0 ? random.nextInt(0x80) : random.nextInt(0x4800);
+      int bits = random.nextInt(1000) == 0 ? 0x7F81 : magnitude;
+      int sign = random.nextBoolean() ? 0x8000 : 0;
+      x.data().set(ValueLayout.JAVA_SHORT, 2 * i, (short) (sign | bits));
+    }
+    return x;
   }
 
   @Test
