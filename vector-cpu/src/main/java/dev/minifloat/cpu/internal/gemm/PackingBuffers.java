@@ -62,7 +62,7 @@ public final class PackingBuffers {
   }
 
   /** A native buffer of at least {@code bytes} bytes, of any content. */
-  Memory.Block takeBytes(long bytes) {
+  public Memory.Block takeBytes(long bytes) {
     return memory.take(bytes);
   }
 

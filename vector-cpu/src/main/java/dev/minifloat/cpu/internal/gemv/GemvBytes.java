@@ -1,11 +1,12 @@
 package dev.minifloat.cpu.internal.gemv;
 
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
+import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
 import static dev.minifloat.cpu.internal.runtime.Species.WIDE_BYTE;
 
-import dev.minifloat.codec.Codec;
+import dev.minifloat.DType;
 import dev.minifloat.cpu.internal.runtime.ClassCopies;
 import dev.minifloat.cpu.internal.runtime.Segments;
 import java.lang.foreign.MemorySegment;
@@ -17,38 +18,67 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShuffle;
 
 /**
- * The one text of {@link GemvRow} for E4M3 and E5M2: both are exact in BF16, whose two bytes are
- * looked up by the seven bits of a code's magnitude.
+ * The one text of {@link GemvRow} for E4M3 and E5M2. Words are loaded from one, two and three bytes
+ * before the codes as well, so that each code is the highest byte of a word once:
  *
  * <pre>
- *   codes       d        c        b        a        one word, four elements
- *   high bytes  D        C        B        A        looked up, the codes' signs added
- *   low bytes   δ        γ        β        α        looked up
- *   even pair   C γ               A α               BF16 of c and a
- *   odd pair    D δ               B β               BF16 of d and b
+ *   E4M3    s eeee mmm ........ ........ ........      E5M2    s eeeee mm ........ …
+ *   &gt;&gt; 4    s ssss eeee mmm .…                         &gt;&gt; 3    s sss eeeee mm .…
+ *   &amp;, |    s 1000 eeee mmm 00…                         &amp;, |    s 100 eeeee mm 00…
+ *           1 |  8bits| 23 bits   of an F32                    1 | 8 bits | 23 bits
  * </pre>
  *
- * <p>A pair's lower BF16, shifted up, and its upper one, the lower masked off, are the floats. The
- * tables have infinities, NaNs, subnormals and both zeros like any other code; no subnormal F32
- * takes part, over which some machines stumble. Half of a table is a vector of 64 bytes, so this is
- * for 512 bits only.
+ * <p>The added bit makes the exponent 2^8 (E5M2: 2^16) times too large, which the factor of the
+ * row's sum undoes ({@link GemvFormat#exponent}), and keeps every float a normal one: at subnormals
+ * some machines stumble. It is wrong for zeros, subnormals, infinities and NaNs. A step of which
+ * one code's exponent field is 0, or that has an infinity or a NaN, is found by one comparison and
+ * goes to {@link #careful}, with a few steps after it. With u the float so made and its sign put
+ * aside,
+ *
+ * <pre>
+ *   e ≥ 1:  the value is u, and 2u − 4 ≥ u
+ *   e = 0:  the value, 4 · 0.m, is 2u − 4 &lt; u, since u = 2 · 1.m
+ * </pre>
+ *
+ * <p>and what is infinite or NaN gets the highest exponent.
  */
 final class GemvBytes implements GemvRow {
   private static final int GROUP;
-  private static final byte[] HIGH = new byte[128];
-  private static final byte[] LOW = new byte[128];
+  private static final boolean E4M3;
 
   static {
     GemvFormat format = ClassCopies.data(MethodHandles.lookup(), GemvFormat.class);
     GROUP = format.group();
-    for (int code = 0; code < 128; code++) {
-      int bits = Float.floatToRawIntBits(Codec.decode(format.dtype(), code));
-      HIGH[code] = (byte) (bits >>> 24);
-      LOW[code] = (byte) (bits >>> 16);
-    }
+    E4M3 = format.dtype() == DType.F8_E4M3;
   }
 
+  private static final int SHIFT = E4M3 ? 4 : 3;
+  private static final int MAGNITUDE = E4M3 ? 0x07F00000 : 0x0FE00000;
+  private static final int SIGN = 0x80000000;
+  private static final int ADDED = 0x40000000;
+
+  /** The least magnitude, with the added bit, that is infinite or NaN. */
+  private static final int SPECIAL = E4M3 ? 0x47F00000 : 0x4F800000;
+
+  private static final int INFINITE = 0x7F800000;
+
+  /**
+   * With these the codes that are not simple are found. Twice a code, which drops its sign, plus 2
+   * (E5M2: 8), as an unsigned byte, is below 18 (16) just for exponents of 0 and, past the end, for
+   * special codes. As a signed byte, which compares faster, it is 128 less.
+   */
+  private static final byte OFFSET = (byte) ((E4M3 ? 2 : 8) - 128);
+
+  private static final byte END = (byte) ((E4M3 ? 18 : 16) - 128);
+
+  /**
+   * Steps that are taken with care where one must be: where there is one such, there may be more.
+   */
+  private static final int CAREFUL_STEPS = 8;
+
   private static final int STEP = 4 * LANES;
+  private static final long V = (long) LANES * Float.BYTES;
+  private static final long X_STEP = 4 * V;
   private static final int STEP_SCALES = GROUP == 0 ? 0 : STEP / GROUP;
   private static final VectorShuffle<Float> SPREAD =
       VectorShuffle.fromOp(FLOAT, lane -> GROUP == 0 ? lane : lane * 4 / GROUP);
@@ -60,50 +90,148 @@ final class GemvBytes implements GemvRow {
       MemorySegment w,
       long at,
       int steps,
-      float[] x,
-      int from,
-      int pitch,
+      MemorySegment x,
+      int first,
+      long pitch,
       float[] scales,
       int scale,
       float[] sums,
       int to,
       int stride) {
-    MemorySegment codes = Segments.exact(w);
-    ByteVector high0 = ByteVector.fromArray(WIDE_BYTE, HIGH, 0);
-    ByteVector high1 = ByteVector.fromArray(WIDE_BYTE, HIGH, HIGH.length / 2);
-    ByteVector low0 = ByteVector.fromArray(WIDE_BYTE, LOW, 0);
-    ByteVector low1 = ByteVector.fromArray(WIDE_BYTE, LOW, LOW.length / 2);
-    FloatVector zero = FloatVector.zero(FLOAT);
-    FloatVector sum = FloatVector.fromArray(FLOAT, sums, to);
-    for (int i = 0; i < steps; i++) {
-      ByteVector code = ByteVector.fromMemorySegment(WIDE_BYTE, codes, at + (long) i * STEP, LE);
-      int q = from + i * STEP;
-      IntVector high =
-          code.selectFrom(high0, high1)
-              .reinterpretAsInts()
-              .or(code.reinterpretAsInts().and(0x80808080));
-      IntVector low = code.selectFrom(low0, low1).reinterpretAsInts();
-      IntVector even =
-          high.lanewise(VectorOperators.LSHL, 8).and(0xFF00FF00).or(low.and(0x00FF00FF));
-      IntVector odd =
-          high.and(0xFF00FF00).or(low.lanewise(VectorOperators.LSHR, 8).and(0x00FF00FF));
-      FloatVector step = zero;
-      step = plus(step, even.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats(), x, q);
-      step = plus(step, even.and(0xFFFF0000).reinterpretAsFloats(), x, q + LANES);
-      step =
-          plus(
-              step, odd.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats(), x, q + 2 * LANES);
-      step = plus(step, odd.and(0xFFFF0000).reinterpretAsFloats(), x, q + 3 * LANES);
-      FloatVector factor =
-          GROUP == 0
-              ? zero
-              : FloatVector.fromArray(FLOAT, scales, scale + i * STEP_SCALES).rearrange(SPREAD);
-      sum = GROUP == 0 ? sum.add(step) : step.fma(factor, sum);
+    // The words of the first codes of all would begin before the memory does.
+    long start = at - (long) first * STEP;
+    int scaleStart = scale - first * STEP_SCALES;
+    int i = first;
+    int last = first + steps;
+    int end = at < 3 ? i + 1 : i;
+    while (true) {
+      if (i < end) {
+        i = careful(w, start, i, end, x, scales, scaleStart, sums, to);
+      }
+      i = simple(w, start, i, last, x, scales, scaleStart, sums, to);
+      if (i == last) {
+        return;
+      }
+      end = Math.min(last, i + CAREFUL_STEPS);
     }
-    sum.intoArray(sums, to);
   }
 
-  private static FloatVector plus(FloatVector sum, FloatVector e, float[] x, int at) {
-    return e.fma(FloatVector.fromArray(FLOAT, x, at), sum);
+  /**
+   * Adds the products of steps {@code first … end − 1} to the sums, up to the first with a code
+   * that is not simple.
+   *
+   * @param start byte of the row that step 0 would begin at
+   * @return the step that was not taken, or {@code end}
+   */
+  private static int simple(
+      MemorySegment w,
+      long start,
+      int first,
+      int end,
+      MemorySegment x,
+      float[] scales,
+      int scale,
+      float[] sums,
+      int to) {
+    MemorySegment codes = Segments.exact(w);
+    MemorySegment vector = Segments.exact(x);
+    FloatVector zero = FloatVector.zero(FLOAT);
+    FloatVector s0 = FloatVector.fromArray(FLOAT, sums, to);
+    FloatVector s1 = zero;
+    FloatVector s2 = zero;
+    FloatVector s3 = zero;
+    int i = first;
+    for (; i < end; i++) {
+      long p = start + (long) i * STEP;
+      long q = i * X_STEP;
+      ByteVector code = ByteVector.fromMemorySegment(WIDE_BYTE, codes, p, LE);
+      if (code.add(code).add(OFFSET).compare(VectorOperators.LT, END).anyTrue()) {
+        break;
+      }
+      FloatVector e3 = normal(code.reinterpretAsInts());
+      FloatVector e0 = normal(IntVector.fromMemorySegment(INT, codes, p - 3, LE));
+      FloatVector e2 = normal(IntVector.fromMemorySegment(INT, codes, p - 1, LE));
+      FloatVector e1 = normal(IntVector.fromMemorySegment(INT, codes, p - 2, LE));
+      if (GROUP != 0) {
+        FloatVector even = e0.mul(load(vector, q));
+        FloatVector odd = e1.mul(load(vector, q + 2 * V));
+        even = e2.fma(load(vector, q + V), even);
+        odd = e3.fma(load(vector, q + 3 * V), odd);
+        FloatVector factor =
+            FloatVector.fromArray(FLOAT, scales, scale + i * STEP_SCALES).rearrange(SPREAD);
+        s0 = even.fma(factor, s0);
+        s1 = odd.fma(factor, s1);
+        continue;
+      }
+      s0 = e0.fma(load(vector, q), s0);
+      s1 = e2.fma(load(vector, q + V), s1);
+      s2 = e1.fma(load(vector, q + 2 * V), s2);
+      s3 = e3.fma(load(vector, q + 3 * V), s3);
+    }
+    s0.add(s1).add(s2.add(s3)).intoArray(sums, to);
+    return i;
+  }
+
+  /**
+   * Adds the products of steps {@code first … end − 1}, of any codes, to the sums.
+   *
+   * @return {@code end}
+   */
+  private static int careful(
+      MemorySegment w,
+      long start,
+      int first,
+      int end,
+      MemorySegment x,
+      float[] scales,
+      int scale,
+      float[] sums,
+      int to) {
+    MemorySegment codes = Segments.exact(w);
+    MemorySegment vector = Segments.exact(x);
+    FloatVector sum = FloatVector.fromArray(FLOAT, sums, to);
+    for (int i = first; i < end; i++) {
+      IntVector word = IntVector.fromMemorySegment(INT, codes, start + (long) i * STEP, LE);
+      FloatVector step = FloatVector.zero(FLOAT);
+      // Written out four times it would be too much for the compiler.
+      for (int part = 0; part < 4; part++) {
+        int place = (part & 1) << 1 | part >> 1;
+        step =
+            value(word.lanewise(VectorOperators.LSHL, 24 - 8 * place))
+                .fma(load(vector, i * X_STEP + part * V), step);
+      }
+      if (GROUP == 0) {
+        sum = sum.add(step);
+      } else {
+        FloatVector factors = FloatVector.fromArray(FLOAT, scales, scale + i * STEP_SCALES);
+        sum = step.fma(factors.rearrange(SPREAD), sum);
+      }
+    }
+    sum.intoArray(sums, to);
+    return end;
+  }
+
+  /** The values of the highest bytes of words, if none is zero, subnormal, infinite or NaN. */
+  private static FloatVector normal(IntVector words) {
+    return words
+        .lanewise(VectorOperators.ASHR, SHIFT)
+        .and(SIGN | MAGNITUDE)
+        .or(ADDED)
+        .reinterpretAsFloats();
+  }
+
+  /** The values of the highest bytes of words. */
+  private static FloatVector value(IntVector words) {
+    IntVector shifted = words.lanewise(VectorOperators.ASHR, SHIFT);
+    IntVector u = shifted.and(MAGNITUDE).or(ADDED);
+    IntVector twice = u.add(1 << 23).reinterpretAsFloats().sub(4).reinterpretAsInts();
+    return u.min(twice)
+        .blend(u.or(INFINITE), u.compare(VectorOperators.GE, SPECIAL))
+        .or(shifted.and(SIGN))
+        .reinterpretAsFloats();
+  }
+
+  private static FloatVector load(MemorySegment x, long at) {
+    return FloatVector.fromMemorySegment(FLOAT, x, at, LE);
   }
 }

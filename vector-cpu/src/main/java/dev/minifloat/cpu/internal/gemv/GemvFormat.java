@@ -6,7 +6,8 @@ import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 
 import dev.minifloat.DType;
 import dev.minifloat.cpu.internal.runtime.ClassCopies;
-import dev.minifloat.cpu.internal.runtime.Species;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.util.EnumMap;
 import java.util.Map;
@@ -29,7 +30,7 @@ import jdk.incubator.vector.IntVector;
  *
  * @param dtype format of the elements
  * @param group elements of a row that share a scale which the kernel applies; 0 if it applies none
- * @param vectors vectors that it multiplies a row with: 1, 2 or 4
+ * @param vectors vectors that it multiplies a row with: 1 or 2
  */
 record GemvFormat(DType dtype, int group, int vectors) {
   private static final IntVector EVEN = IntVector.zero(INT).addIndex(2);
@@ -59,11 +60,11 @@ record GemvFormat(DType dtype, int group, int vectors) {
    */
   static boolean exists(DType dtype, int group, int vectors) {
     return switch (dtype) {
-      case F32, BF16, F16, I8 -> group == 0;
+      case F32, BF16, F16, I8 -> group == 0 && vectors <= 2;
       // The look-up of sixteen values takes one vector, or two.
       case F4_E2M1, I4 -> vectors == 1 && LANES >= 8 && (group == 0 || group == 16 || group == 32);
-      // The look-up of 128 bytes takes two vectors of 64.
-      case F8_E4M3, F8_E5M2 -> vectors == 1 && Species.BITS == 512 && (group == 0 || group == 32);
+      // A step holds at least one group.
+      case F8_E4M3, F8_E5M2 -> vectors == 1 && (group == 0 || (LANES >= 8 && group == 32));
       case F6_E2M3, F6_E3M2, F8_E8M0, I32 -> false;
     };
   }
@@ -95,6 +96,15 @@ record GemvFormat(DType dtype, int group, int vectors) {
     };
   }
 
+  /** The power of two that a kernel's elements, and so its sums, are too large by. */
+  static int exponent(DType dtype) {
+    return switch (dtype) {
+      case F8_E4M3 -> 8;
+      case F8_E5M2 -> 16;
+      case F32, F16, BF16, F8_E8M0, F6_E2M3, F6_E3M2, F4_E2M1, I8, I4, I32 -> 0;
+    };
+  }
+
   /** Elements in a word; 1 where a kernel meets them one by one. */
   static int parts(DType dtype) {
     return dtype == DType.F16 ? 1 : 32 / dtype.bits();
@@ -116,26 +126,22 @@ record GemvFormat(DType dtype, int group, int vectors) {
    * @param x the activations
    * @param from the first of them
    * @param count how many; a multiple of {@link #step}
-   * @param spare an array of {@code count} floats
+   * @param spare two arrays of {@code count} floats
    * @param target where they are brought
-   * @param to where the first of them goes
+   * @param to the byte where the first of them goes
    */
   static void arrange(
-      DType dtype, float[] x, int from, int count, float[] spare, float[] target, int to) {
-    int parts = parts(dtype);
-    switch (parts) {
-      case 2 -> separate(x, from, count, 2, target, to);
-      case 4 -> {
-        separate(x, from, count, 4, spare, 0);
-        separate(spare, 0, count, 2, target, to);
-      }
-      case 8 -> {
-        separate(x, from, count, 8, target, to);
-        separate(target, to, count, 4, spare, 0);
-        separate(spare, 0, count, 2, target, to);
-      }
-      default -> System.arraycopy(x, from, target, to, count);
+      DType dtype, float[] x, int from, int count, float[][] spare, MemorySegment target, long to) {
+    float[] last = x;
+    int lastFrom = from;
+    int which = 0;
+    for (int vectors = parts(dtype); vectors > 1; vectors /= 2) {
+      separate(last, lastFrom, count, vectors, spare[which], 0);
+      last = spare[which];
+      lastFrom = 0;
+      which ^= 1;
     }
+    MemorySegment.copy(last, lastFrom, target, ValueLayout.JAVA_FLOAT, to, count);
   }
 
   /** In each block of some vectors: even elements to its first half, odd ones to its second. */

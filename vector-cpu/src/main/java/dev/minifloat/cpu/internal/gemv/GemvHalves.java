@@ -4,6 +4,7 @@ import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 
 import dev.minifloat.cpu.internal.runtime.Segments;
+import dev.minifloat.cpu.internal.runtime.Species;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
@@ -19,11 +20,13 @@ import jdk.incubator.vector.FloatVector;
  */
 final class GemvHalves implements GemvRow {
   /** Elements that are widened at a time. */
-  static final int WIDENED = 1024;
+  static final int WIDENED = 4096;
 
   private static final ValueLayout.OfShort HALF =
       ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final int STEP = 4 * LANES;
+  private static final long V = (long) LANES * Float.BYTES;
+  private static final long X_STEP = 4 * V;
 
   private final int vectors;
 
@@ -36,9 +39,9 @@ final class GemvHalves implements GemvRow {
       MemorySegment w,
       long at,
       int steps,
-      float[] x,
-      int from,
-      int pitch,
+      MemorySegment x,
+      int first,
+      long pitch,
       float[] scratch,
       int scale,
       float[] sums,
@@ -49,7 +52,7 @@ final class GemvHalves implements GemvRow {
       int part = Math.min(WIDENED, count - k);
       widen(w, at + 2L * k, part, scratch);
       for (int v = 0; v < vectors; v++) {
-        multiply(scratch, part, x, from + v * pitch + k, sums, to + v * stride);
+        multiply(scratch, part, x, first * X_STEP + v * pitch + 4L * k, sums, to + v * stride);
       }
     }
   }
@@ -61,24 +64,26 @@ final class GemvHalves implements GemvRow {
     }
   }
 
-  private static void multiply(float[] w, int count, float[] x, int from, float[] sums, int to) {
+  private static void multiply(
+      float[] w, int count, MemorySegment x, long from, float[] sums, int to) {
+    MemorySegment vector = Segments.exact(x);
     FloatVector s0 = FloatVector.fromArray(FLOAT, sums, to);
     FloatVector s1 = FloatVector.zero(FLOAT);
     FloatVector s2 = s1;
     FloatVector s3 = s1;
-    for (int i = 0; i < count; i += STEP) {
-      int q = from + i;
-      s0 = FloatVector.fromArray(FLOAT, w, i).fma(FloatVector.fromArray(FLOAT, x, q), s0);
-      s1 =
-          FloatVector.fromArray(FLOAT, w, i + LANES)
-              .fma(FloatVector.fromArray(FLOAT, x, q + LANES), s1);
-      s2 =
-          FloatVector.fromArray(FLOAT, w, i + 2 * LANES)
-              .fma(FloatVector.fromArray(FLOAT, x, q + 2 * LANES), s2);
-      s3 =
-          FloatVector.fromArray(FLOAT, w, i + 3 * LANES)
-              .fma(FloatVector.fromArray(FLOAT, x, q + 3 * LANES), s3);
+    int turns = count / STEP;
+    for (int i = 0; i < turns; i++) {
+      int p = i * STEP;
+      long q = from + i * X_STEP;
+      s0 = FloatVector.fromArray(FLOAT, w, p).fma(load(vector, q), s0);
+      s1 = FloatVector.fromArray(FLOAT, w, p + LANES).fma(load(vector, q + V), s1);
+      s2 = FloatVector.fromArray(FLOAT, w, p + 2 * LANES).fma(load(vector, q + 2 * V), s2);
+      s3 = FloatVector.fromArray(FLOAT, w, p + 3 * LANES).fma(load(vector, q + 3 * V), s3);
     }
     s0.add(s1).add(s2.add(s3)).intoArray(sums, to);
+  }
+
+  private static FloatVector load(MemorySegment x, long at) {
+    return FloatVector.fromMemorySegment(FLOAT, x, at, Species.LE);
   }
 }

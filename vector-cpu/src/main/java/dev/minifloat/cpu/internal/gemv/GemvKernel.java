@@ -1,6 +1,5 @@
 package dev.minifloat.cpu.internal.gemv;
 
-import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 
 import dev.minifloat.DType;
@@ -13,8 +12,6 @@ import dev.minifloat.cpu.internal.runtime.Workers;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.function.IntConsumer;
-import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.VectorShuffle;
 
 /**
  * Products of a matrix with a few vectors: out[v, r] = Σ_k w[r, k] · x[v, k], v below {@link
@@ -44,7 +41,10 @@ public final class GemvKernel implements IntConsumer {
   private static final int TASK_ROWS = 16;
 
   /** Factors that are made at a time, roughly: few enough for the first-level cache. */
-  private static final int FACTORS = 1 << 10;
+  private static final int FACTORS = 1 << 12;
+
+  /** Elements of a row that are multiplied at a time: activations for the first-level cache. */
+  private static final int CHUNK = 1 << 12;
 
   /** Elements below which a hand-over to another thread costs more than it gains. */
   private static final long LEAST_PARALLEL = 1 << 16;
@@ -55,15 +55,12 @@ public final class GemvKernel implements IntConsumer {
   /** Floats that hold the sums of slices; what needs more is a matrix product. */
   private static final long MOST_PARTS = 1 << 24;
 
-  private static final VectorShuffle<Float> EIGHT_AWAY = away(8);
-  private static final VectorShuffle<Float> FOUR_AWAY = away(4);
-  private static final VectorShuffle<Float> TWO_AWAY = away(2);
-  private static final VectorShuffle<Float> ONE_AWAY = away(1);
-
   private final Workers workers;
   private final PackingBuffers buffers;
   private final GemvDecoded decoded = new GemvDecoded();
   private final GemvScales scales = new GemvScales();
+
+  private final float[][] spares = new float[2][];
 
   private GemmOperand w;
   private int vectors;
@@ -92,10 +89,13 @@ public final class GemvKernel implements IntConsumer {
   /** The vectors times the scales of columns; x itself if there are none. */
   private float[] factored;
 
-  /** These in the kernels' order, {@link #pitch} floats apart; the same array if it is theirs. */
-  private float[] arranged;
+  /** These in the kernels' order, {@link #pitch} bytes apart; null if kernels read no rows. */
+  private Memory.Block arranged;
 
-  private int pitch;
+  private long pitch;
+
+  /** What the kernels' sums are multiplied by, before scales are. */
+  private float unit;
 
   /** An object for one product after the other. */
   public GemvKernel(Workers workers, PackingBuffers buffers) {
@@ -137,16 +137,17 @@ public final class GemvKernel implements IntConsumer {
         direct &= scales.multiply(x, v * depth, depth, first, factored);
       }
     }
-    boolean inOrder = !direct || GemvFormat.parts(dtype) == 1;
     steps = direct ? depth / GemvFormat.step(dtype) : 0;
     span = direct ? steps * GemvFormat.step(dtype) : 0;
-    pitch = inOrder ? depth : span;
-    arranged = inOrder ? factored : arrange(factored, held);
+    unit = Math.scalb(1f, -GemvFormat.exponent(dtype));
+    if (direct) {
+      arrange(dtype, held);
+    }
   }
 
   private void end() {
-    if (isOther(arranged, factored)) {
-      buffers.give(arranged);
+    if (arranged != null) {
+      arranged.close();
     }
     if (isOther(factored, x)) {
       buffers.give(factored);
@@ -173,15 +174,17 @@ public final class GemvKernel implements IntConsumer {
     return Math.clamp(rows - rows % unit, GemvDecoded.GROUP, GemvDecoded.BLOCK);
   }
 
-  private float[] arrange(float[] values, int count) {
-    float[] target = buffers.take(count * span);
-    float[] spare = buffers.take(span);
+  private void arrange(DType dtype, int count) {
+    pitch = (long) span * Float.BYTES;
+    arranged = buffers.takeBytes(count * pitch);
+    float[][] spare = spares;
+    spare[0] = buffers.take(span);
+    spare[1] = buffers.take(span);
     for (int v = 0; v < count; v++) {
-      DType dtype = w.storage().dtype();
-      GemvFormat.arrange(dtype, values, v * depth, span, spare, target, v * span);
+      GemvFormat.arrange(dtype, factored, v * depth, span, spare, arranged.segment(), v * pitch);
     }
-    buffers.give(spare);
-    return target;
+    buffers.give(spare[0]);
+    buffers.give(spare[1]);
   }
 
   /** Whether {@link #runLong} takes this product: vectors too long for {@link #run}. */
@@ -339,18 +342,17 @@ public final class GemvKernel implements IntConsumer {
       addLanes(lanes, v * taskRows * LANES, count, sums, v * taskRows);
     }
     buffers.give(lanes);
-    if (scales.isScaled()) {
-      for (int r = 0; r < count; r++) {
-        float factor = scales.factor(w.index(matrix, first + r, 0));
-        for (int v = 0; v < vectors; v++) {
-          sums[v * taskRows + r] *= factor;
-        }
+    boolean scaled = scales.isScaled();
+    if (scaled || unit != 1) {
+      long element = w.index(matrix, first, 0);
+      for (int v = 0; v < vectors; v++) {
+        scales.multiplySums(element, w.rowStride(), unit, sums, v * taskRows, count);
       }
     }
     if (span < depth) {
       decodeRows(matrix, first, count, span, xFrom, sums, scratch);
     }
-    if (scales.isScaled()) {
+    if (scaled || unit != 1) {
       for (int r = 0; r < count; r++) {
         if (!isFinite(sums, r)) {
           for (int v = 0; v < vectors; v++) {
@@ -373,71 +375,115 @@ public final class GemvKernel implements IntConsumer {
 
   private void multiply(int matrix, long first, int count, float[] lanes) {
     DType dtype = w.storage().dtype();
-    MemorySegment data = w.storage().data();
     int group = scales.group();
-    int from = sameX ? 0 : matrix * vectors * pitch;
+    int from = sameX ? 0 : matrix * vectors * steps;
     int groups = group == 0 ? 0 : span / group;
     int rowFactors = scales.rowFactors(w);
     int together = rowFactors == 0 ? 1 : Math.clamp(FACTORS / rowFactors, 1, count);
     float[] factors =
         buffers.take(Math.max(GemvHalves.WIDENED, groups + (together - 1) * rowFactors + LANES));
-    long filled = -1;
-    for (int r = 0; r < count; r++) {
-      long element = w.index(matrix, first + r, 0);
-      long at = element * dtype.bits() / Byte.SIZE;
-      if (group != 0 && r % together == 0) {
-        long scaleRow = scales.scaleRow(element);
-        if (scaleRow != filled) {
-          int rows = Math.min(together, count - r);
-          scales.fill(scaleRow, (rows - 1) * rowFactors + groups, factors);
-          filled = scaleRow;
-        }
+    long element = w.index(matrix, first, 0);
+    for (int r = 0; r < count; ) {
+      int rows = count - r;
+      if (group != 0) {
+        long start = element + r * w.rowStride();
+        rows = rowFactors == 0 ? rowsOfOneScale(start, rows) : Math.min(together, rows);
+        scales.fill(scales.scaleRow(start), (rows - 1) * rowFactors + groups, factors);
       }
       for (int v = 0; v < vectors; ) {
         int some = some(dtype, group, vectors - v);
-        GemvFormat.kernel(dtype, group, some)
-            .multiply(
-                data,
-                at,
-                steps,
-                arranged,
-                from + v * pitch,
-                pitch,
-                factors,
-                r % together * rowFactors,
-                lanes,
-                (v * taskRows + r) * LANES,
-                taskRows * LANES);
+        multiply(
+            GemvFormat.kernel(dtype, group, some),
+            (element + r * w.rowStride()) * dtype.bits() / Byte.SIZE,
+            rows,
+            from + v * steps,
+            some,
+            factors,
+            rowFactors,
+            lanes,
+            (v * taskRows + r) * LANES);
         v += some;
       }
+      r += rows;
     }
     buffers.give(factors);
   }
 
+  /** Of the rows from that of element {@code start} on, how many have the same factors. */
+  private int rowsOfOneScale(long start, int rows) {
+    long scaleRow = scales.scaleRow(start);
+    int same = 1;
+    while (same < rows && scales.scaleRow(start + same * w.rowStride()) == scaleRow) {
+      same++;
+    }
+    return same;
+  }
+
+  /**
+   * Multiplies rows, part by part: the activations of a part stay in the first-level cache while
+   * all rows pass.
+   */
+  private void multiply(
+      GemvRow kernel,
+      long at,
+      int rows,
+      int from,
+      int some,
+      float[] factors,
+      int rowFactors,
+      float[] lanes,
+      int to) {
+    DType dtype = w.storage().dtype();
+    MemorySegment data = w.storage().data();
+    MemorySegment x = arranged.segment();
+    int step = GemvFormat.step(dtype);
+    long rowBytes = w.rowStride() * dtype.bits() / Byte.SIZE;
+    int most = CHUNK / some / step;
+    for (int k = 0; k < steps; k += most) {
+      int part = Math.min(most, steps - k);
+      long start = at + (long) k * step * dtype.bits() / Byte.SIZE;
+      int scale = scales.group() == 0 ? 0 : k * step / scales.group();
+      for (int r = 0; r < rows; r++) {
+        kernel.multiply(
+            data,
+            start + r * rowBytes,
+            part,
+            x,
+            from + k,
+            pitch,
+            factors,
+            scale + r * rowFactors,
+            lanes,
+            to + r * LANES,
+            taskRows * LANES);
+      }
+    }
+  }
+
   /** Of some vectors, how many a kernel takes at once. */
   private static int some(DType dtype, int group, int vectors) {
-    if (vectors >= 4 && GemvFormat.exists(dtype, group, 4)) {
-      return 4;
-    }
     return vectors >= 2 && GemvFormat.exists(dtype, group, 2) ? 2 : 1;
   }
 
-  /** The sum of the lanes of each of {@code count} vectors, always by halves. */
+  /**
+   * The sum of the lanes of each of {@code count} vectors, always by halves.
+   *
+   * <p>A call has too few of these to be compiled early, and until then vectors are slower.
+   */
   private static void addLanes(float[] lanes, int from, int count, float[] sums, int to) {
     for (int r = 0; r < count; r++) {
-      FloatVector sum = FloatVector.fromArray(FLOAT, lanes, from + r * LANES);
-      if (LANES >= 16) {
-        sum = sum.add(sum.rearrange(EIGHT_AWAY));
-      }
-      if (LANES >= 8) {
-        sum = sum.add(sum.rearrange(FOUR_AWAY));
-      }
-      sum = sum.add(sum.rearrange(TWO_AWAY));
-      sums[to + r] = sum.add(sum.rearrange(ONE_AWAY)).lane(0);
+      int at = from + r * LANES;
+      float even = everyFourth(lanes, at) + everyFourth(lanes, at + 2);
+      float odd = everyFourth(lanes, at + 1) + everyFourth(lanes, at + 3);
+      sums[to + r] = even + odd;
     }
   }
 
-  private static VectorShuffle<Float> away(int distance) {
-    return VectorShuffle.fromOp(FLOAT, lane -> (lane ^ distance) & (LANES - 1));
+  private static float everyFourth(float[] lanes, int at) {
+    return switch (LANES) {
+      case 16 -> (lanes[at] + lanes[at + 8]) + (lanes[at + 4] + lanes[at + 12]);
+      case 8 -> lanes[at] + lanes[at + 4];
+      default -> lanes[at];
+    };
   }
 }

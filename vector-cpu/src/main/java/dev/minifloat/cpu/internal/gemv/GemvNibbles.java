@@ -42,6 +42,8 @@ final class GemvNibbles implements GemvRow {
 
   private static final long V = (long) LANES * Integer.BYTES;
   private static final int STEP = 8 * LANES;
+  private static final long STEP_BYTES = V;
+  private static final long X_STEP = (long) STEP * Float.BYTES;
   private static final int STEP_SCALES = GROUP == 0 ? 0 : STEP / GROUP;
   private static final VectorShuffle<Float> SPREAD =
       VectorShuffle.fromOp(FLOAT, lane -> GROUP == 0 ? lane : lane * 8 / GROUP);
@@ -53,49 +55,53 @@ final class GemvNibbles implements GemvRow {
       MemorySegment w,
       long at,
       int steps,
-      float[] x,
-      int from,
-      int pitch,
+      MemorySegment x,
+      int first,
+      long pitch,
       float[] scales,
       int scale,
       float[] sums,
       int to,
       int stride) {
     MemorySegment codes = Segments.exact(w);
+    MemorySegment vectors = Segments.exact(x);
     IntVector table = IntVector.fromArray(INT, VALUES, 0);
     // At 256 bits a vector is half of the table.
     IntVector upper = IntVector.fromArray(INT, VALUES, LANES & 15);
     FloatVector zero = FloatVector.zero(FLOAT);
     FloatVector sum = FloatVector.fromArray(FLOAT, sums, to);
-    for (int i = 0; i < steps; i++) {
-      IntVector code = IntVector.fromMemorySegment(INT, codes, at + i * V, LE);
-      int q = from + i * STEP;
-      FloatVector step = looked(code, table, upper).fma(FloatVector.fromArray(FLOAT, x, q), zero);
+    int end = first + steps;
+    int scaleStart = scale - first * STEP_SCALES;
+    long start = at - first * STEP_BYTES;
+    for (int i = first; i < end; i++) {
+      IntVector code = IntVector.fromMemorySegment(INT, codes, start + i * STEP_BYTES, LE);
+      long q = i * X_STEP;
+      FloatVector step = looked(code, table, upper).fma(load(vectors, q), zero);
       step =
           looked(code.lanewise(VectorOperators.LSHR, 16), table, upper)
-              .fma(FloatVector.fromArray(FLOAT, x, q + LANES), step);
+              .fma(load(vectors, q + V), step);
       step =
           looked(code.lanewise(VectorOperators.LSHR, 8), table, upper)
-              .fma(FloatVector.fromArray(FLOAT, x, q + 2 * LANES), step);
+              .fma(load(vectors, q + 2 * V), step);
       step =
           looked(code.lanewise(VectorOperators.LSHR, 24), table, upper)
-              .fma(FloatVector.fromArray(FLOAT, x, q + 3 * LANES), step);
+              .fma(load(vectors, q + 3 * V), step);
       step =
           looked(code.lanewise(VectorOperators.LSHR, 4), table, upper)
-              .fma(FloatVector.fromArray(FLOAT, x, q + 4 * LANES), step);
+              .fma(load(vectors, q + 4 * V), step);
       step =
           looked(code.lanewise(VectorOperators.LSHR, 20), table, upper)
-              .fma(FloatVector.fromArray(FLOAT, x, q + 5 * LANES), step);
+              .fma(load(vectors, q + 5 * V), step);
       step =
           looked(code.lanewise(VectorOperators.LSHR, 12), table, upper)
-              .fma(FloatVector.fromArray(FLOAT, x, q + 6 * LANES), step);
+              .fma(load(vectors, q + 6 * V), step);
       step =
           looked(code.lanewise(VectorOperators.LSHR, 28), table, upper)
-              .fma(FloatVector.fromArray(FLOAT, x, q + 7 * LANES), step);
+              .fma(load(vectors, q + 7 * V), step);
       if (GROUP == 0) {
         sum = sum.add(step);
       } else {
-        FloatVector factors = FloatVector.fromArray(FLOAT, scales, scale + i * STEP_SCALES);
+        FloatVector factors = FloatVector.fromArray(FLOAT, scales, scaleStart + i * STEP_SCALES);
         sum = step.fma(factors.rearrange(SPREAD), sum);
       }
     }
@@ -106,5 +112,9 @@ final class GemvNibbles implements GemvRow {
   private static FloatVector looked(IntVector words, IntVector table, IntVector upper) {
     return (LANES == 16 ? words.selectFrom(table) : words.selectFrom(table, upper))
         .reinterpretAsFloats();
+  }
+
+  private static FloatVector load(MemorySegment x, long at) {
+    return FloatVector.fromMemorySegment(FLOAT, x, at, LE);
   }
 }

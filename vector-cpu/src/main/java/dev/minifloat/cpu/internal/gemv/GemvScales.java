@@ -2,6 +2,7 @@ package dev.minifloat.cpu.internal.gemv;
 
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE_REACH;
+import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
@@ -18,6 +19,7 @@ import dev.minifloat.spi.HostStorage;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.ByteVector;
+import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 
@@ -112,16 +114,38 @@ final class GemvScales {
     return bytes && w.rowStride() == columns ? (int) storage.grid().gridColumns() : 0;
   }
 
-  /** What the sum of a row is multiplied by; {@code element} is the row's first. */
-  float factor(long element) {
-    return switch (storage.scaling()) {
-      case Scaling.None _, Scaling.Columns _, Scaling.Block _ -> 1;
-      case Scaling.PerTensor _, Scaling.Rows _ ->
-          ScaledRuns.scale(storage, storage.grid().indexOf(element));
+  /**
+   * Multiplies the sums of rows by the scales that are theirs.
+   *
+   * @param element the first row's first
+   * @param stride elements from a row to the next
+   * @param unit what each sum is multiplied by before
+   * @param sums of {@code count} rows from {@code from} on
+   */
+  void multiplySums(long element, long stride, float unit, float[] sums, int from, int count) {
+    switch (storage.scaling()) {
+      case Scaling.None _, Scaling.Columns _, Scaling.Block _ ->
+          multiply(sums, from, count, unit, 1);
+      case Scaling.PerTensor _ -> multiply(sums, from, count, unit, ScaledRuns.scale(storage, 0));
       // Group factors are twice the scales.
-      case Scaling.Mx _ -> 0.5f;
-      case Scaling.NvFp4 _ -> storage.globalScale();
-    };
+      case Scaling.Mx _ -> multiply(sums, from, count, unit, 0.5f);
+      case Scaling.NvFp4 _ -> multiply(sums, from, count, unit, storage.globalScale());
+      case Scaling.Rows _ -> {
+        MemorySegment scales = Segments.exact(storage.scales());
+        long first = storage.grid().indexOf(element);
+        long step = stride / storage.grid().columns();
+        for (int r = 0; r < count; r++) {
+          sums[from + r] =
+              sums[from + r] * unit * scales.get(PackedElements.FLOAT, 4 * (first + r * step));
+        }
+      }
+    }
+  }
+
+  private static void multiply(float[] sums, int from, int count, float unit, float factor) {
+    for (int r = 0; r < count; r++) {
+      sums[from + r] = sums[from + r] * unit * factor;
+    }
   }
 
   /**
@@ -228,9 +252,16 @@ final class GemvScales {
 
   /** Whether no value but zeros is so small that its products with elements may lose digits. */
   static boolean areSafe(float[] x, int count) {
-    int least = MAGNITUDE;
-    for (int i = 0; i < count; i++) {
+    IntVector magnitude = IntVector.broadcast(INT, MAGNITUDE);
+    IntVector smallest = magnitude;
+    int i = 0;
+    for (; i <= count - LANES; i += LANES) {
+      IntVector bits = FloatVector.fromArray(FLOAT, x, i).reinterpretAsInts();
       // Zero becomes the largest.
+      smallest = smallest.min(bits.and(magnitude).sub(1).and(magnitude));
+    }
+    int least = smallest.reduceLanes(VectorOperators.MIN);
+    for (; i < count; i++) {
       least = Math.min(least, ((Float.floatToRawIntBits(x[i]) & MAGNITUDE) - 1) & MAGNITUDE);
     }
     return least >= Float.floatToRawIntBits(LEAST) - 1;

@@ -18,8 +18,8 @@ import jdk.incubator.vector.VectorOperators;
  * shift or two; exact, infinities and NaNs too.
  *
  * <p>A step takes four vectors of elements, in four, two or one loads, to four sums for one vector
- * of activations, to two for each of several. As in {@link DotTemplate} the small methods must stay
- * in this class.
+ * of activations, to two for each of two. As in {@link DotTemplate} the small methods must stay in
+ * this class.
  */
 final class GemvWords implements GemvRow {
   private static final int PARTS;
@@ -34,6 +34,7 @@ final class GemvWords implements GemvRow {
   private static final long V = (long) LANES * Integer.BYTES;
   private static final long STEP_BYTES = 4L / PARTS * V;
   private static final int STEP = 4 * LANES;
+  private static final long X_STEP = (long) STEP * Float.BYTES;
 
   GemvWords() {}
 
@@ -42,27 +43,26 @@ final class GemvWords implements GemvRow {
       MemorySegment w,
       long at,
       int steps,
-      float[] x,
-      int from,
-      int pitch,
+      MemorySegment x,
+      int first,
+      long pitch,
       float[] scales,
       int scale,
       float[] sums,
       int to,
       int stride) {
     MemorySegment words = Segments.exact(w);
+    MemorySegment vectors = Segments.exact(x);
     FloatVector zero = FloatVector.zero(FLOAT);
     FloatVector s0 = FloatVector.fromArray(FLOAT, sums, to);
     FloatVector s1 = zero;
     FloatVector s2 = VECTORS > 1 ? FloatVector.fromArray(FLOAT, sums, to + stride) : zero;
     FloatVector s3 = zero;
-    FloatVector s4 = VECTORS > 2 ? FloatVector.fromArray(FLOAT, sums, to + 2 * stride) : zero;
-    FloatVector s5 = zero;
-    FloatVector s6 = VECTORS > 2 ? FloatVector.fromArray(FLOAT, sums, to + 3 * stride) : zero;
-    FloatVector s7 = zero;
-    for (int i = 0; i < steps; i++) {
-      long p = at + i * STEP_BYTES;
-      int q = from + i * STEP;
+    int end = first + steps;
+    long start = at - first * STEP_BYTES;
+    for (int i = first; i < end; i++) {
+      long p = start + i * STEP_BYTES;
+      long q = i * X_STEP;
       IntVector w0 = IntVector.fromMemorySegment(INT, words, p, LE);
       IntVector w1 = PARTS == 1 ? IntVector.fromMemorySegment(INT, words, p + V, LE) : w0;
       IntVector w2 =
@@ -72,42 +72,26 @@ final class GemvWords implements GemvRow {
       FloatVector e1 = part(w1, PARTS == 4 ? 2 : 1 % PARTS);
       FloatVector e2 = part(w2, PARTS == 4 ? 1 : 0);
       FloatVector e3 = part(w3, PARTS == 4 ? 3 : 1 % PARTS);
-      s0 = e0.fma(FloatVector.fromArray(FLOAT, x, q), s0);
-      s1 = e1.fma(FloatVector.fromArray(FLOAT, x, q + LANES), s1);
+      s0 = e0.fma(load(vectors, q), s0);
+      s1 = e1.fma(load(vectors, q + V), s1);
       if (VECTORS == 1) {
-        s2 = e2.fma(FloatVector.fromArray(FLOAT, x, q + 2 * LANES), s2);
-        s3 = e3.fma(FloatVector.fromArray(FLOAT, x, q + 3 * LANES), s3);
+        s2 = e2.fma(load(vectors, q + 2 * V), s2);
+        s3 = e3.fma(load(vectors, q + 3 * V), s3);
         continue;
       }
-      s0 = e2.fma(FloatVector.fromArray(FLOAT, x, q + 2 * LANES), s0);
-      s1 = e3.fma(FloatVector.fromArray(FLOAT, x, q + 3 * LANES), s1);
+      s0 = e2.fma(load(vectors, q + 2 * V), s0);
+      s1 = e3.fma(load(vectors, q + 3 * V), s1);
       q += pitch;
-      s2 = e0.fma(FloatVector.fromArray(FLOAT, x, q), s2);
-      s3 = e1.fma(FloatVector.fromArray(FLOAT, x, q + LANES), s3);
-      s2 = e2.fma(FloatVector.fromArray(FLOAT, x, q + 2 * LANES), s2);
-      s3 = e3.fma(FloatVector.fromArray(FLOAT, x, q + 3 * LANES), s3);
-      if (VECTORS == 4) {
-        q += pitch;
-        s4 = e0.fma(FloatVector.fromArray(FLOAT, x, q), s4);
-        s5 = e1.fma(FloatVector.fromArray(FLOAT, x, q + LANES), s5);
-        s4 = e2.fma(FloatVector.fromArray(FLOAT, x, q + 2 * LANES), s4);
-        s5 = e3.fma(FloatVector.fromArray(FLOAT, x, q + 3 * LANES), s5);
-        q += pitch;
-        s6 = e0.fma(FloatVector.fromArray(FLOAT, x, q), s6);
-        s7 = e1.fma(FloatVector.fromArray(FLOAT, x, q + LANES), s7);
-        s6 = e2.fma(FloatVector.fromArray(FLOAT, x, q + 2 * LANES), s6);
-        s7 = e3.fma(FloatVector.fromArray(FLOAT, x, q + 3 * LANES), s7);
-      }
+      s2 = e0.fma(load(vectors, q), s2);
+      s3 = e1.fma(load(vectors, q + V), s3);
+      s2 = e2.fma(load(vectors, q + 2 * V), s2);
+      s3 = e3.fma(load(vectors, q + 3 * V), s3);
     }
     if (VECTORS == 1) {
       s0.add(s1).add(s2.add(s3)).intoArray(sums, to);
     } else {
       s0.add(s1).intoArray(sums, to);
       s2.add(s3).intoArray(sums, to + stride);
-    }
-    if (VECTORS == 4) {
-      s4.add(s5).intoArray(sums, to + 2 * stride);
-      s6.add(s7).intoArray(sums, to + 3 * stride);
     }
   }
 
@@ -124,5 +108,9 @@ final class GemvWords implements GemvRow {
                   .lanewise(VectorOperators.ASHR, 24)
                   .convert(VectorOperators.I2F, 0);
     };
+  }
+
+  private static FloatVector load(MemorySegment x, long at) {
+    return FloatVector.fromMemorySegment(FLOAT, x, at, LE);
   }
 }
