@@ -113,8 +113,16 @@ final class Products {
       }
       if (left.columns() == 0 || alpha == 0) {
         storeEmptySums(left.rows(), right.rows(), matrices);
-      } else if (GemvKernel.suits(left, matrices)) {
-        vectors.run(right, left, matrices, epilogue);
+      } else if (GemvKernel.suits(
+          right,
+          left,
+          matrices,
+          packed == null ? GemvKernel.MOST_VECTORS : GemvKernel.FEW_VECTORS)) {
+        vectors.run(right, left, matrices, epilogue, false);
+      } else if (right.columns() >= GemvKernel.LONG
+          && GemvKernel.suits(left, right, matrices, GemvKernel.FEW_VECTORS)) {
+        // Few columns: outᵀ = right · leftᵀ.
+        vectors.run(left, right, matrices, epilogue, true);
       } else if (GemvKernel.suitsLong(right, left)) {
         GemvKernel.runLong(workers, buffers, right, left, matrices, epilogue);
       } else {

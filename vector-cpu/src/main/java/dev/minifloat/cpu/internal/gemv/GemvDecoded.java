@@ -3,7 +3,8 @@ package dev.minifloat.cpu.internal.gemv;
 import dev.minifloat.cpu.internal.convert.Decoders;
 import dev.minifloat.cpu.internal.gemm.GemmOperand;
 import dev.minifloat.cpu.internal.gemm.Packing;
-import dev.minifloat.cpu.internal.math.VectorMath;
+import dev.minifloat.cpu.internal.gemm.PackingBuffers;
+import dev.minifloat.cpu.internal.runtime.Segments;
 import dev.minifloat.cpu.internal.runtime.Species;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
@@ -13,9 +14,10 @@ import jdk.incubator.vector.VectorSpecies;
  * Products of rows, or columns, that are decoded to the first-level cache first: for every format,
  * scaling and view.
  *
- * <p>Where rows are dense, four of them at a time are multiplied with every x. Where columns are
- * dense, four columns at a time are, and added to the sums of a block of rows. Either way a row's
- * order of summation depends on K alone. An object is used for one product after the other.
+ * <p>Where rows are dense, four of them at a time are multiplied with every x, or where there are
+ * some, with four x at a time ({@link GemvTile}). Where columns are dense, four columns at a time
+ * are, and added to the sums of a block of rows. Either way a row's order of summation depends on K
+ * alone. An object is used for one product after the other.
  */
 final class GemvDecoded {
   /** Rows, or columns, that are decoded together. */
@@ -36,8 +38,14 @@ final class GemvDecoded {
   private static final long ROW = (long) CHUNK * Float.BYTES;
   private static final long COLUMN = (long) BLOCK * Float.BYTES;
 
+  /** Vectors from which on tiles are faster, though there are four in each. */
+  private static final int LEAST_TILED = 3;
+
+  private final GemvTile tile = new GemvTile();
+
   private GemmOperand w;
   private float[] x;
+  private boolean tiled;
   private int vectors;
   private int depth;
   private int stride;
@@ -47,11 +55,23 @@ final class GemvDecoded {
    *
    * @param w [R, K], a stack of them
    * @param x the vectors, decoded
+   * @param matrices how many of the stack have vectors of their own
    * @param vectors how many a matrix has
    * @param depth K
    * @param stride sums from a vector's to the next one's
    */
-  void begin(GemmOperand w, float[] x, int vectors, int depth, int stride) {
+  void begin(
+      PackingBuffers buffers,
+      GemmOperand w,
+      float[] x,
+      int matrices,
+      int vectors,
+      int depth,
+      int stride) {
+    tiled = vectors >= LEAST_TILED;
+    if (tiled) {
+      tile.begin(buffers, x, matrices, vectors, depth);
+    }
     this.w = w;
     this.x = x;
     this.vectors = vectors;
@@ -61,6 +81,7 @@ final class GemvDecoded {
 
   /** Ends it, so that nothing is kept alive. */
   void end() {
+    tile.end();
     w = null;
     x = null;
   }
@@ -70,7 +91,9 @@ final class GemvDecoded {
    *
    * @param count rows, at most {@link #GROUP}
    * @param xFrom where the first vector is
-   * @param to the first row's sum with the first vector
+   * @param lanes the sums, {@code LANES} floats for each that add up to it, with room for {@link
+   *     GemvTile#padded} vectors
+   * @param to which of them is the first row's with the first vector
    * @param scratch a row buffer
    */
   void rows(
@@ -79,7 +102,7 @@ final class GemvDecoded {
       int count,
       int column,
       int xFrom,
-      float[] sums,
+      float[] lanes,
       int to,
       MemorySegment scratch) {
     for (int k = column; k < depth; k += CHUNK) {
@@ -89,15 +112,32 @@ final class GemvDecoded {
         long source = row + Math.min(r, count - 1);
         w.decodeRow(matrix, source, k, chunk, scratch, (long) r * CHUNK * Float.BYTES);
       }
+      if (tiled) {
+        clearTails(scratch, chunk);
+        int of = xFrom / (vectors * depth);
+        tile.multiply(scratch, ROW, of, k, chunk, lanes, to * LANES, stride * LANES);
+        continue;
+      }
       for (int v = 0; v < vectors; v++) {
-        multiplyRows(scratch, x, xFrom + v * depth + k, chunk, sums, v * stride + to, count);
+        int first = (v * stride + to) * LANES;
+        multiplyRows(scratch, x, xFrom + v * depth + k, chunk, lanes, first, count);
       }
     }
   }
 
-  /** Adds four rows of {@code scratch}, {@link #CHUNK} floats apart, times x to {@code sums}. */
+  /** Clears what is between the decoded rows' ends and the next multiple of {@code LANES}. */
+  private static void clearTails(MemorySegment scratch, int count) {
+    for (int k = count; k % LANES != 0; k++) {
+      for (int r = 0; r < GROUP; r++) {
+        scratch.setAtIndex(Packing.FLOAT, (long) r * CHUNK + k, 0);
+      }
+    }
+  }
+
+  /** Adds four rows of {@code scratch}, {@link #CHUNK} floats apart, times x to {@code lanes}. */
   private static void multiplyRows(
-      MemorySegment scratch, float[] x, int from, int depth, float[] sums, int to, int count) {
+      MemorySegment scratch, float[] x, int from, int depth, float[] lanes, int to, int count) {
+    MemorySegment rows = Segments.exact(scratch);
     FloatVector a = FloatVector.zero(F32);
     FloatVector b = a;
     FloatVector c = a;
@@ -113,35 +153,33 @@ final class GemvDecoded {
       long p = (long) k * Float.BYTES;
       FloatVector x0 = FloatVector.fromArray(F32, x, from + k);
       FloatVector x1 = FloatVector.fromArray(F32, x, from + k + LANES);
-      a = FloatVector.fromMemorySegment(F32, scratch, p, Species.LE).fma(x0, a);
-      b = FloatVector.fromMemorySegment(F32, scratch, p + V, Species.LE).fma(x1, b);
-      c = FloatVector.fromMemorySegment(F32, scratch, p + 1 * ROW, Species.LE).fma(x0, c);
-      d = FloatVector.fromMemorySegment(F32, scratch, p + 1 * ROW + V, Species.LE).fma(x1, d);
-      e = FloatVector.fromMemorySegment(F32, scratch, p + 2 * ROW, Species.LE).fma(x0, e);
-      f = FloatVector.fromMemorySegment(F32, scratch, p + 2 * ROW + V, Species.LE).fma(x1, f);
-      g = FloatVector.fromMemorySegment(F32, scratch, p + 3 * ROW, Species.LE).fma(x0, g);
-      h = FloatVector.fromMemorySegment(F32, scratch, p + 3 * ROW + V, Species.LE).fma(x1, h);
+      a = FloatVector.fromMemorySegment(F32, rows, p, Species.LE).fma(x0, a);
+      b = FloatVector.fromMemorySegment(F32, rows, p + V, Species.LE).fma(x1, b);
+      c = FloatVector.fromMemorySegment(F32, rows, p + 1 * ROW, Species.LE).fma(x0, c);
+      d = FloatVector.fromMemorySegment(F32, rows, p + 1 * ROW + V, Species.LE).fma(x1, d);
+      e = FloatVector.fromMemorySegment(F32, rows, p + 2 * ROW, Species.LE).fma(x0, e);
+      f = FloatVector.fromMemorySegment(F32, rows, p + 2 * ROW + V, Species.LE).fma(x1, f);
+      g = FloatVector.fromMemorySegment(F32, rows, p + 3 * ROW, Species.LE).fma(x0, g);
+      h = FloatVector.fromMemorySegment(F32, rows, p + 3 * ROW + V, Species.LE).fma(x1, h);
     }
-    float sum0 = VectorMath.sum(a.add(b));
-    float sum1 = VectorMath.sum(c.add(d));
-    float sum2 = VectorMath.sum(e.add(f));
-    float sum3 = VectorMath.sum(g.add(h));
-    for (; k < depth; k++) {
-      float factor = x[from + k];
-      sum0 = Math.fma(element(scratch, 0, k), factor, sum0);
-      sum1 = Math.fma(element(scratch, 1, k), factor, sum1);
-      sum2 = Math.fma(element(scratch, 2, k), factor, sum2);
-      sum3 = Math.fma(element(scratch, 3, k), factor, sum3);
-    }
-    sums[to] += sum0;
+    a.add(b).add(FloatVector.fromArray(F32, lanes, to)).intoArray(lanes, to);
     if (count > 1) {
-      sums[to + 1] += sum1;
+      c.add(d).add(FloatVector.fromArray(F32, lanes, to + LANES)).intoArray(lanes, to + LANES);
     }
     if (count > 2) {
-      sums[to + 2] += sum2;
+      int third = to + 2 * LANES;
+      e.add(f).add(FloatVector.fromArray(F32, lanes, third)).intoArray(lanes, third);
     }
     if (count > 3) {
-      sums[to + 3] += sum3;
+      int fourth = to + 3 * LANES;
+      g.add(h).add(FloatVector.fromArray(F32, lanes, fourth)).intoArray(lanes, fourth);
+    }
+    for (; k < depth; k++) {
+      float factor = x[from + k];
+      for (int r = 0; r < count; r++) {
+        int sum = to + r * LANES;
+        lanes[sum] = Math.fma(element(scratch, r, k), factor, lanes[sum]);
+      }
     }
   }
 

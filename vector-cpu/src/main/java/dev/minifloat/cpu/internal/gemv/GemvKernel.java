@@ -14,8 +14,8 @@ import java.util.Arrays;
 import java.util.function.IntConsumer;
 
 /**
- * Products of a matrix with a few vectors: out[v, r] = Σ_k w[r, k] · x[v, k], v below {@link
- * #MOST_VECTORS}. The matrix is streamed once and never packed.
+ * Products of a matrix with a few vectors: out[v, r] = Σ_k w[r, k] · x[v, k], at most {@link
+ * #MOST_VECTORS} v. The matrix is streamed once and never packed.
  *
  * <p>Dense rows are multiplied straight from memory ({@link GemvRow}) if there is a kernel for the
  * format and the scales lie right ({@link GemvScales}); what remains of K, the rows where that went
@@ -23,13 +23,25 @@ import java.util.function.IntConsumer;
  * summation depends on its values and K alone.
  *
  * <p>A kernel that applies scales multiplies elements with activations first, which may overflow or
- * underflow where element · scale would not have. The former shows in the sum, and the row is
- * decoded. Against the latter activations must not be tiny: with none below 2^-100 every product,
- * and so every sum of products, is a multiple of 2^-149, and none loses a digit.
+ * underflow where element · scale would not have; one whose elements are too large by a power of
+ * two may overflow likewise. That shows in the sum, and the row is decoded. Against underflow
+ * activations must not be tiny: with none below 2^-100 every product, and so every sum of products,
+ * is a multiple of 2^-149, and none loses a digit.
  */
 public final class GemvKernel implements IntConsumer {
   /** Vectors that one pass over the matrix serves. */
-  static final int MOST_VECTORS = 4;
+  public static final int MOST_VECTORS = 16;
+
+  /** Vectors that it serves better than a packed matrix does. */
+  public static final int FEW_VECTORS = 4;
+
+  /** Vectors for which kernels, one or two at a time, are faster than decoding. */
+  private static final int MOST_OF_NIBBLES = 4;
+
+  private static final int MOST_OF_OTHERS = 2;
+
+  /** Elements from which on a vector is long. */
+  public static final int LONG = 256;
 
   /** Floats of x that are held decoded; what needs more is a matrix product. */
   private static final long MOST_FLOATS = 1 << 22;
@@ -44,7 +56,7 @@ public final class GemvKernel implements IntConsumer {
   private static final int FACTORS = 1 << 12;
 
   /** Elements of a row that are multiplied at a time: activations for the first-level cache. */
-  private static final int CHUNK = 1 << 12;
+  private static final int CHUNK = 1 << 13;
 
   /** Elements below which a hand-over to another thread costs more than it gains. */
   private static final long LEAST_PARALLEL = 1 << 16;
@@ -73,6 +85,8 @@ public final class GemvKernel implements IntConsumer {
 
   /** Where sums go; if null, to {@link #parts}, vectors {@link #partsPitch} floats apart. */
   private Epilogue epilogue;
+
+  private boolean transposed;
 
   private float[] parts;
   private int partsFrom;
@@ -114,14 +128,15 @@ public final class GemvKernel implements IntConsumer {
     blocks = Work.count(w.rows(), taskRows);
     int held = (sameX ? 1 : (int) matrices) * vectors;
     x = decode(vector, held);
-    decoded.begin(w, x, vectors, depth, taskRows);
+    decoded.begin(buffers, w, x, held / vectors, vectors, depth, taskRows);
     beginDirect(matrices, held);
   }
 
   private void beginDirect(long matrices, int held) {
     DType dtype = w.storage().dtype();
     direct =
-        w.hasDenseRows()
+        vectors <= (dtype.bits() < 8 ? MOST_OF_NIBBLES : MOST_OF_OTHERS)
+            && w.hasDenseRows()
             && w.columns() > 1
             && GemvFormat.exists(dtype, 0, 1)
             && w.columns() >= GemvFormat.step(dtype)
@@ -158,6 +173,7 @@ public final class GemvKernel implements IntConsumer {
     x = null;
     w = null;
     epilogue = null;
+    transposed = false;
     parts = null;
     decoded.end();
     scales.clear();
@@ -194,10 +210,18 @@ public final class GemvKernel implements IntConsumer {
         && Math.ceilDiv(x.columns(), SLICE) * x.rows() * w.rows() <= MOST_PARTS;
   }
 
-  /** Whether {@link #run} takes this product: a few vectors of moderate length. */
-  public static boolean suits(GemmOperand x, long matrices) {
+  /**
+   * Whether {@link #run} takes this product: a few vectors of moderate length, and a matrix of at
+   * least as many rows.
+   *
+   * @param most vectors that may be; of more than four each must be long, or packing the matrix
+   *     costs no more
+   */
+  public static boolean suits(GemmOperand w, GemmOperand x, long matrices, int most) {
     long held = x.isRepeated() ? 1 : matrices;
-    return x.rows() <= MOST_VECTORS
+    return x.rows() <= most
+        && (x.rows() == 1 || x.rows() <= w.rows())
+        && (x.rows() <= FEW_VECTORS || x.columns() >= LONG)
         && x.columns() <= MOST_FLOATS
         && held * x.rows() * x.columns() <= MOST_FLOATS;
   }
@@ -207,10 +231,14 @@ public final class GemvKernel implements IntConsumer {
    *
    * @param matrix [R, K], {@code matrices} of them; at least one element
    * @param vector [V, K], likewise
+   * @param byRows whether a row of what is stored is of one row of the matrix, and not of one
+   *     vector
    */
-  public void run(GemmOperand matrix, GemmOperand vector, long matrices, Epilogue store) {
+  public void run(
+      GemmOperand matrix, GemmOperand vector, long matrices, Epilogue store, boolean byRows) {
     begin(matrix, vector, matrices);
     epilogue = store;
+    transposed = byRows;
     int tasks = Work.toInt("matrices", matrices * blocks, "tasks");
     if ((double) matrices * w.rows() * depth >= LEAST_PARALLEL) {
       workers.run(tasks, this);
@@ -302,11 +330,14 @@ public final class GemvKernel implements IntConsumer {
       if (direct) {
         direct(matrix, first, count, xFrom, sums, scratch);
       } else if (byRows) {
-        decodeRows(matrix, first, count, 0, xFrom, sums, scratch);
+        decodeRows(matrix, first, count, 0, xFrom, sums, 0, scratch);
       } else {
         decoded.columns(matrix, first, count, xFrom, sums, scratch);
       }
-      for (int v = 0; v < vectors; v++) {
+      if (transposed) {
+        storeTransposed(matrix, first, count, sums, scratch);
+      }
+      for (int v = transposed ? vectors : 0; v < vectors; v++) {
         if (epilogue != null) {
           epilogue.store(sums, v * taskRows, matrix, v, first, count, scratch);
         } else {
@@ -318,6 +349,19 @@ public final class GemvKernel implements IntConsumer {
     buffers.give(sums);
   }
 
+  private void storeTransposed(
+      int matrix, long first, int count, float[] sums, MemorySegment scratch) {
+    float[] row = buffers.take(vectors);
+    for (int r = 0; r < count; r++) {
+      for (int v = 0; v < vectors; v++) {
+        row[v] = sums[v * taskRows + r];
+      }
+      epilogue.store(row, 0, matrix, first + r, 0, vectors, scratch);
+    }
+    buffers.give(row);
+  }
+
+  /** Adds the products of columns {@code column …} of some rows, decoded, to their sums. */
   private void decodeRows(
       int matrix,
       long first,
@@ -325,11 +369,22 @@ public final class GemvKernel implements IntConsumer {
       int column,
       int xFrom,
       float[] sums,
+      int to,
       MemorySegment scratch) {
+    int padded = GemvTile.padded(vectors);
+    float[] lanes = buffers.take(padded * taskRows * LANES);
+    int used = Math.ceilDiv(count, GemvDecoded.GROUP) * GemvDecoded.GROUP * LANES;
+    for (int v = 0; v < padded; v++) {
+      Arrays.fill(lanes, v * taskRows * LANES, v * taskRows * LANES + used, 0f);
+    }
     for (int r = 0; r < count; r += GemvDecoded.GROUP) {
       int group = Math.min(GemvDecoded.GROUP, count - r);
-      decoded.rows(matrix, first + r, group, column, xFrom, sums, r, scratch);
+      decoded.rows(matrix, first + r, group, column, xFrom, lanes, r, scratch);
     }
+    for (int v = 0; v < vectors; v++) {
+      addLanes(lanes, v * taskRows * LANES, count, sums, v * taskRows + to);
+    }
+    buffers.give(lanes);
   }
 
   /** Sums of a block of rows by kernels. */
@@ -350,7 +405,7 @@ public final class GemvKernel implements IntConsumer {
       }
     }
     if (span < depth) {
-      decodeRows(matrix, first, count, span, xFrom, sums, scratch);
+      decodeRows(matrix, first, count, span, xFrom, sums, 0, scratch);
     }
     if (scaled || unit != 1) {
       for (int r = 0; r < count; r++) {
@@ -358,7 +413,7 @@ public final class GemvKernel implements IntConsumer {
           for (int v = 0; v < vectors; v++) {
             sums[v * taskRows + r] = 0;
           }
-          decoded.rows(matrix, first + r, 1, 0, xFrom, sums, r, scratch);
+          decodeRows(matrix, first + r, 1, 0, xFrom, sums, r, scratch);
         }
       }
     }
@@ -466,7 +521,7 @@ public final class GemvKernel implements IntConsumer {
   }
 
   /**
-   * The sum of the lanes of each of {@code count} vectors, always by halves.
+   * Adds the sum of the lanes of each of {@code count} vectors, always by halves, to {@code sums}.
    *
    * <p>A call has too few of these to be compiled early, and until then vectors are slower.
    */
@@ -475,7 +530,7 @@ public final class GemvKernel implements IntConsumer {
       int at = from + r * LANES;
       float even = everyFourth(lanes, at) + everyFourth(lanes, at + 2);
       float odd = everyFourth(lanes, at + 1) + everyFourth(lanes, at + 3);
-      sums[to + r] = even + odd;
+      sums[to + r] += even + odd;
     }
   }
 
