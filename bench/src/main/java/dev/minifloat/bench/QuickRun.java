@@ -199,12 +199,14 @@ public final class QuickRun {
     }
   }
 
-  /**
-   * Kernels of ours leave no garbage; those that do were compiled badly, which explains their time.
-   * An encoder returns new arrays.
-   */
+  /** Kernels of ours leave no garbage; an encoder returns new arrays. */
+  private static boolean isTidy(Contestant contestant, Workload workload) {
+    return contestant.name().equals(Ours.NAME) && !(workload instanceof Workload.Encode);
+  }
+
+  /** What leaves garbage all the same was compiled badly, which explains its time. */
   private void checkAllocation(Turn turn) {
-    if (!turn.contestant.name().equals(Ours.NAME) || turn.workload instanceof Workload.Encode) {
+    if (!isTidy(turn.contestant, turn.workload)) {
       return;
     }
     double bytes = Stopwatch.bytes(turn.contestant, Math.min(turn.times, ALLOCATION_RUNS));
@@ -241,7 +243,8 @@ public final class QuickRun {
   }
 
   private static Turn warm(Workload workload, Contestant contestant, int rounds) {
-    return new Turn(workload, contestant, rounds, Stopwatch.warmUp(contestant));
+    return new Turn(
+        workload, contestant, rounds, Stopwatch.warmUp(contestant, isTidy(contestant, workload)));
   }
 
   private void fail(Workload workload, Peer peer, String reason) {

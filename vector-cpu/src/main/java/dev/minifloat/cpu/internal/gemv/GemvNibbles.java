@@ -74,30 +74,91 @@ final class GemvNibbles implements GemvRow {
     int scaleStart = scale - first * STEP_SCALES;
     long start = at - first * STEP_BYTES;
     for (int i = first; i < end; i++) {
+      // A method for the look-up would be compiled before this loop, and too big to be inlined.
       IntVector code = IntVector.fromMemorySegment(INT, codes, start + i * STEP_BYTES, LE);
       long q = i * X_STEP;
-      FloatVector step = looked(code, table, upper).fma(load(vectors, q), zero);
-      step =
-          looked(code.lanewise(VectorOperators.LSHR, 16), table, upper)
-              .fma(load(vectors, q + V), step);
-      step =
-          looked(code.lanewise(VectorOperators.LSHR, 8), table, upper)
-              .fma(load(vectors, q + 2 * V), step);
-      step =
-          looked(code.lanewise(VectorOperators.LSHR, 24), table, upper)
-              .fma(load(vectors, q + 3 * V), step);
-      step =
-          looked(code.lanewise(VectorOperators.LSHR, 4), table, upper)
-              .fma(load(vectors, q + 4 * V), step);
-      step =
-          looked(code.lanewise(VectorOperators.LSHR, 20), table, upper)
-              .fma(load(vectors, q + 5 * V), step);
-      step =
-          looked(code.lanewise(VectorOperators.LSHR, 12), table, upper)
-              .fma(load(vectors, q + 6 * V), step);
-      step =
-          looked(code.lanewise(VectorOperators.LSHR, 28), table, upper)
-              .fma(load(vectors, q + 7 * V), step);
+      FloatVector step;
+      if (LANES == 16) {
+        step =
+            code.selectFrom(table)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q, LE), zero);
+        step =
+            code.lanewise(VectorOperators.LSHR, 16)
+                .selectFrom(table)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + V, LE), step);
+        step =
+            code.lanewise(VectorOperators.LSHR, 8)
+                .selectFrom(table)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 2 * V, LE), step);
+        step =
+            code.lanewise(VectorOperators.LSHR, 24)
+                .selectFrom(table)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 3 * V, LE), step);
+        step =
+            code.lanewise(VectorOperators.LSHR, 4)
+                .selectFrom(table)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 4 * V, LE), step);
+        step =
+            code.lanewise(VectorOperators.LSHR, 20)
+                .selectFrom(table)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 5 * V, LE), step);
+        step =
+            code.lanewise(VectorOperators.LSHR, 12)
+                .selectFrom(table)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 6 * V, LE), step);
+        step =
+            code.lanewise(VectorOperators.LSHR, 28)
+                .selectFrom(table)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 7 * V, LE), step);
+      } else {
+        step =
+            code.selectFrom(table, upper)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q, LE), zero);
+        step =
+            code.lanewise(VectorOperators.LSHR, 16)
+                .selectFrom(table, upper)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + V, LE), step);
+        step =
+            code.lanewise(VectorOperators.LSHR, 8)
+                .selectFrom(table, upper)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 2 * V, LE), step);
+        step =
+            code.lanewise(VectorOperators.LSHR, 24)
+                .selectFrom(table, upper)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 3 * V, LE), step);
+        step =
+            code.lanewise(VectorOperators.LSHR, 4)
+                .selectFrom(table, upper)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 4 * V, LE), step);
+        step =
+            code.lanewise(VectorOperators.LSHR, 20)
+                .selectFrom(table, upper)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 5 * V, LE), step);
+        step =
+            code.lanewise(VectorOperators.LSHR, 12)
+                .selectFrom(table, upper)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 6 * V, LE), step);
+        step =
+            code.lanewise(VectorOperators.LSHR, 28)
+                .selectFrom(table, upper)
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 7 * V, LE), step);
+      }
       if (GROUP == 0) {
         sum = sum.add(step);
       } else {
@@ -106,15 +167,5 @@ final class GemvNibbles implements GemvRow {
       }
     }
     sum.intoArray(sums, to);
-  }
-
-  /** The values of the lowest nibbles of words. */
-  private static FloatVector looked(IntVector words, IntVector table, IntVector upper) {
-    return (LANES == 16 ? words.selectFrom(table) : words.selectFrom(table, upper))
-        .reinterpretAsFloats();
-  }
-
-  private static FloatVector load(MemorySegment x, long at) {
-    return FloatVector.fromMemorySegment(FLOAT, x, at, LE);
   }
 }
