@@ -20,7 +20,8 @@ import jdk.incubator.vector.VectorOperators;
 
 /**
  * E4M3 and E5M2, each with each, on machines whose vectors have 64 bytes and which permute bytes in
- * one instruction ({@link Cpu#permutesBytes}). {@link DotKernels} makes a copy for each pair.
+ * one instruction ({@link dev.minifloat.cpu.internal.runtime.Cpu#permutesBytes}). {@link
+ * DotKernels} makes a copy for each pair.
  *
  * <p>Every value of an 8-bit float is one of BF16, whose two bytes are looked up by the code
  * without its sign; so infinities, NaNs, subnormals and −0 come out of the tables like all others,

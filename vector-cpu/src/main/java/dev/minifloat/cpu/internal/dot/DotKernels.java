@@ -141,13 +141,8 @@ public final class DotKernels {
   static float decoded(TensorView a, TensorView b, long from, long to, DotScratch.Pool pool) {
     boolean plainA = isPlain(a);
     boolean plainB = isPlain(b);
-    boolean asIsA = plainA && kernel(a.dtype(), DType.F32) != null;
-    boolean asIsB = plainB && kernel(b.dtype(), DType.F32) != null;
-    if (asIsA && asIsB) {
-      // F16 · BF16: halves are decoded faster.
-      asIsA = a.dtype() != DType.F16;
-      asIsB = !asIsA;
-    }
+    boolean asIsA = plainA && isWide(a.dtype());
+    boolean asIsB = !asIsA && plainB && isWide(b.dtype());
     DotFused kernel =
         asIsA ? kernel(a.dtype(), DType.F32) : asIsB ? kernel(DType.F32, b.dtype()) : FLOATS;
     DotScratch scratch = pool.take();
@@ -176,6 +171,14 @@ public final class DotKernels {
     }
     pool.give(scratch);
     return sum;
+  }
+
+  /**
+   * Whether the other operand of a decoded one is best read where it lies. F16 is not: its kernel
+   * with F32 decodes it too, and would take a second scratch from a slot that holds one.
+   */
+  private static boolean isWide(DType dtype) {
+    return dtype == DType.F32 || dtype == DType.BF16;
   }
 
   /** Decodes elements {@code from …} of a vector, scales applied. */

@@ -185,7 +185,7 @@ public final class GemmOperand {
 
   /** Whether from each row to every other it is a multiple of {@code n} storage elements. */
   public boolean stepsRowsByMultiplesOf(long n) {
-    for (int i = 0; i < batchStrides.length; i++) {
+    for (int i = 0; i < batchRank; i++) {
       if (batchDims[i] != 1 && batchStrides[i] % n != 0) {
         return false;
       }

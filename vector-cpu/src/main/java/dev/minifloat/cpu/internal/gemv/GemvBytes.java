@@ -141,6 +141,7 @@ final class GemvBytes implements GemvRow {
     FloatVector s2 = zero;
     FloatVector s3 = zero;
     int i = first;
+    // Steps are written out: methods would be compiled before this loop, and too big to be inlined.
     for (; i < end; i++) {
       long p = start + (long) i * STEP;
       long q = i * X_STEP;
@@ -148,25 +149,45 @@ final class GemvBytes implements GemvRow {
       if (code.add(code).add(OFFSET).compare(VectorOperators.LT, END).anyTrue()) {
         break;
       }
-      FloatVector e3 = normal(code.reinterpretAsInts());
-      FloatVector e0 = normal(IntVector.fromMemorySegment(INT, codes, p - 3, LE));
-      FloatVector e2 = normal(IntVector.fromMemorySegment(INT, codes, p - 1, LE));
-      FloatVector e1 = normal(IntVector.fromMemorySegment(INT, codes, p - 2, LE));
+      FloatVector e3 =
+          code.reinterpretAsInts()
+              .lanewise(VectorOperators.ASHR, SHIFT)
+              .and(SIGN | MAGNITUDE)
+              .or(ADDED)
+              .reinterpretAsFloats();
+      FloatVector e0 =
+          IntVector.fromMemorySegment(INT, codes, p - 3, LE)
+              .lanewise(VectorOperators.ASHR, SHIFT)
+              .and(SIGN | MAGNITUDE)
+              .or(ADDED)
+              .reinterpretAsFloats();
+      FloatVector e2 =
+          IntVector.fromMemorySegment(INT, codes, p - 1, LE)
+              .lanewise(VectorOperators.ASHR, SHIFT)
+              .and(SIGN | MAGNITUDE)
+              .or(ADDED)
+              .reinterpretAsFloats();
+      FloatVector e1 =
+          IntVector.fromMemorySegment(INT, codes, p - 2, LE)
+              .lanewise(VectorOperators.ASHR, SHIFT)
+              .and(SIGN | MAGNITUDE)
+              .or(ADDED)
+              .reinterpretAsFloats();
       if (GROUP != 0) {
-        FloatVector even = e0.mul(load(vector, q));
-        FloatVector odd = e1.mul(load(vector, q + 2 * V));
-        even = e2.fma(load(vector, q + V), even);
-        odd = e3.fma(load(vector, q + 3 * V), odd);
+        FloatVector even = e0.mul(FloatVector.fromMemorySegment(FLOAT, vector, q, LE));
+        FloatVector odd = e1.mul(FloatVector.fromMemorySegment(FLOAT, vector, q + 2 * V, LE));
+        even = e2.fma(FloatVector.fromMemorySegment(FLOAT, vector, q + V, LE), even);
+        odd = e3.fma(FloatVector.fromMemorySegment(FLOAT, vector, q + 3 * V, LE), odd);
         FloatVector factor =
             FloatVector.fromArray(FLOAT, scales, scale + i * STEP_SCALES).rearrange(SPREAD);
         s0 = even.fma(factor, s0);
         s1 = odd.fma(factor, s1);
         continue;
       }
-      s0 = e0.fma(load(vector, q), s0);
-      s1 = e2.fma(load(vector, q + V), s1);
-      s2 = e1.fma(load(vector, q + 2 * V), s2);
-      s3 = e3.fma(load(vector, q + 3 * V), s3);
+      s0 = e0.fma(FloatVector.fromMemorySegment(FLOAT, vector, q, LE), s0);
+      s1 = e2.fma(FloatVector.fromMemorySegment(FLOAT, vector, q + V, LE), s1);
+      s2 = e1.fma(FloatVector.fromMemorySegment(FLOAT, vector, q + 2 * V, LE), s2);
+      s3 = e3.fma(FloatVector.fromMemorySegment(FLOAT, vector, q + 3 * V, LE), s3);
     }
     s0.add(s1).add(s2.add(s3)).intoArray(sums, to);
     return i;
@@ -196,9 +217,17 @@ final class GemvBytes implements GemvRow {
       // Written out four times it would be too much for the compiler.
       for (int part = 0; part < 4; part++) {
         int place = (part & 1) << 1 | part >> 1;
+        IntVector shifted =
+            word.lanewise(VectorOperators.LSHL, 24 - 8 * place)
+                .lanewise(VectorOperators.ASHR, SHIFT);
+        IntVector u = shifted.and(MAGNITUDE).or(ADDED);
+        IntVector twice = u.add(1 << 23).reinterpretAsFloats().sub(4).reinterpretAsInts();
         step =
-            value(word.lanewise(VectorOperators.LSHL, 24 - 8 * place))
-                .fma(load(vector, i * X_STEP + part * V), step);
+            u.min(twice)
+                .blend(u.or(INFINITE), u.compare(VectorOperators.GE, SPECIAL))
+                .or(shifted.and(SIGN))
+                .reinterpretAsFloats()
+                .fma(FloatVector.fromMemorySegment(FLOAT, vector, i * X_STEP + part * V, LE), step);
       }
       if (GROUP == 0) {
         sum = sum.add(step);
@@ -209,29 +238,5 @@ final class GemvBytes implements GemvRow {
     }
     sum.intoArray(sums, to);
     return end;
-  }
-
-  /** The values of the highest bytes of words, if none is zero, subnormal, infinite or NaN. */
-  private static FloatVector normal(IntVector words) {
-    return words
-        .lanewise(VectorOperators.ASHR, SHIFT)
-        .and(SIGN | MAGNITUDE)
-        .or(ADDED)
-        .reinterpretAsFloats();
-  }
-
-  /** The values of the highest bytes of words. */
-  private static FloatVector value(IntVector words) {
-    IntVector shifted = words.lanewise(VectorOperators.ASHR, SHIFT);
-    IntVector u = shifted.and(MAGNITUDE).or(ADDED);
-    IntVector twice = u.add(1 << 23).reinterpretAsFloats().sub(4).reinterpretAsInts();
-    return u.min(twice)
-        .blend(u.or(INFINITE), u.compare(VectorOperators.GE, SPECIAL))
-        .or(shifted.and(SIGN))
-        .reinterpretAsFloats();
-  }
-
-  private static FloatVector load(MemorySegment x, long at) {
-    return FloatVector.fromMemorySegment(FLOAT, x, at, LE);
   }
 }

@@ -11,6 +11,7 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
@@ -46,9 +47,12 @@ record GemvFormat(DType dtype, int group, int vectors) {
   private static final Map<DType, AtomicReferenceArray<GemvRow>> KERNELS =
       new EnumMap<>(DType.class);
 
+  private static final Map<DType, AtomicReference<GemvRows>> QUADS = new EnumMap<>(DType.class);
+
   static {
     for (DType dtype : DType.values()) {
       KERNELS.put(dtype, new AtomicReferenceArray<>(GROUPS * COUNTS));
+      QUADS.put(dtype, new AtomicReference<>());
     }
   }
 
@@ -82,6 +86,22 @@ record GemvFormat(DType dtype, int group, int vectors) {
               : ClassCopies.instantiate(
                   MethodHandles.lookup(), GemvRow.class, format.template(), format);
       kernels.set(index, kernel);
+    }
+    return kernel;
+  }
+
+  /** The kernel of four unscaled rows and one vector at once; null if a format has none. */
+  static GemvRows quads(DType dtype) {
+    if (dtype != DType.F32 && dtype != DType.BF16) {
+      return null;
+    }
+    AtomicReference<GemvRows> made = QUADS.get(dtype);
+    GemvRows kernel = made.get();
+    if (kernel == null) {
+      GemvFormat format = new GemvFormat(dtype, 0, 1);
+      kernel =
+          ClassCopies.instantiate(MethodHandles.lookup(), GemvRows.class, GemvQuads.class, format);
+      made.set(kernel);
     }
     return kernel;
   }

@@ -75,15 +75,19 @@ final class GemvHalves implements GemvRow {
     for (int i = 0; i < turns; i++) {
       int p = i * STEP;
       long q = from + i * X_STEP;
-      s0 = FloatVector.fromArray(FLOAT, w, p).fma(load(vector, q), s0);
-      s1 = FloatVector.fromArray(FLOAT, w, p + LANES).fma(load(vector, q + V), s1);
-      s2 = FloatVector.fromArray(FLOAT, w, p + 2 * LANES).fma(load(vector, q + 2 * V), s2);
-      s3 = FloatVector.fromArray(FLOAT, w, p + 3 * LANES).fma(load(vector, q + 3 * V), s3);
+      s0 =
+          FloatVector.fromArray(FLOAT, w, p)
+              .fma(FloatVector.fromMemorySegment(FLOAT, vector, q, Species.LE), s0);
+      s1 =
+          FloatVector.fromArray(FLOAT, w, p + LANES)
+              .fma(FloatVector.fromMemorySegment(FLOAT, vector, q + V, Species.LE), s1);
+      s2 =
+          FloatVector.fromArray(FLOAT, w, p + 2 * LANES)
+              .fma(FloatVector.fromMemorySegment(FLOAT, vector, q + 2 * V, Species.LE), s2);
+      s3 =
+          FloatVector.fromArray(FLOAT, w, p + 3 * LANES)
+              .fma(FloatVector.fromMemorySegment(FLOAT, vector, q + 3 * V, Species.LE), s3);
     }
     s0.add(s1).add(s2.add(s3)).intoArray(sums, to);
-  }
-
-  private static FloatVector load(MemorySegment x, long at) {
-    return FloatVector.fromMemorySegment(FLOAT, x, at, Species.LE);
   }
 }

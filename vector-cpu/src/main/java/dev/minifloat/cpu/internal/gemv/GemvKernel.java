@@ -20,7 +20,7 @@ import java.util.function.IntConsumer;
  * <p>Dense rows are multiplied straight from memory ({@link GemvRow}) if there is a kernel for the
  * format and the scales lie right ({@link GemvScales}); what remains of K, the rows where that went
  * wrong, and every other matrix is decoded first ({@link GemvDecoded}). Either way a row's order of
- * summation depends on its values and K alone.
+ * summation depends on its values, on K, and for 8-bit floats on whether it begins its storage.
  *
  * <p>A kernel that applies scales multiplies elements with activations first, which may overflow or
  * underflow where element · scale would not have; one whose elements are too large by a power of
@@ -164,10 +164,12 @@ public final class GemvKernel implements IntConsumer {
     if (arranged != null) {
       arranged.close();
     }
-    if (isOther(factored, x)) {
+    if (factored != null && isOther(factored, x)) {
       buffers.give(factored);
     }
-    buffers.give(x);
+    if (x != null) {
+      buffers.give(x);
+    }
     arranged = null;
     factored = null;
     x = null;
@@ -236,18 +238,21 @@ public final class GemvKernel implements IntConsumer {
    */
   public void run(
       GemmOperand matrix, GemmOperand vector, long matrices, Epilogue store, boolean byRows) {
-    begin(matrix, vector, matrices);
-    epilogue = store;
-    transposed = byRows;
-    int tasks = Work.toInt("matrices", matrices * blocks, "tasks");
-    if ((double) matrices * w.rows() * depth >= LEAST_PARALLEL) {
-      workers.run(tasks, this);
-    } else {
-      for (int task = 0; task < tasks; task++) {
-        accept(task);
+    try {
+      begin(matrix, vector, matrices);
+      epilogue = store;
+      transposed = byRows;
+      int tasks = Work.toInt("matrices", matrices * blocks, "tasks");
+      if ((double) matrices * w.rows() * depth >= LEAST_PARALLEL) {
+        workers.run(tasks, this);
+      } else {
+        for (int task = 0; task < tasks; task++) {
+          accept(task);
+        }
       }
+    } finally {
+      end();
     }
-    end();
   }
 
   /**
@@ -277,14 +282,17 @@ public final class GemvKernel implements IntConsumer {
             long from = slice * SLICE;
             long count = Math.min(SLICE, x.columns() - from);
             GemvKernel kernel = new GemvKernel(workers, buffers);
-            kernel.begin(w.columns(of, from, count), x.columns(of, from, count), 1);
-            kernel.parts = parts;
-            kernel.partsFrom = slice * vectors * rows;
-            kernel.partsPitch = rows;
-            for (int task = 0; task < kernel.blocks; task++) {
-              kernel.accept(task);
+            try {
+              kernel.begin(w.columns(of, from, count), x.columns(of, from, count), 1);
+              kernel.parts = parts;
+              kernel.partsFrom = slice * vectors * rows;
+              kernel.partsPitch = rows;
+              for (int task = 0; task < kernel.blocks; task++) {
+                kernel.accept(task);
+              }
+            } finally {
+              kernel.end();
             }
-            kernel.end();
           });
       addSlices(parts, slices, vectors * rows);
       try (Memory.Block scratch = buffers.takeRows()) {
@@ -494,11 +502,17 @@ public final class GemvKernel implements IntConsumer {
     int step = GemvFormat.step(dtype);
     long rowBytes = w.rowStride() * dtype.bits() / Byte.SIZE;
     int most = CHUNK / some / step;
+    GemvRows quads = some == 1 ? GemvFormat.quads(dtype) : null;
     for (int k = 0; k < steps; k += most) {
       int part = Math.min(most, steps - k);
       long start = at + (long) k * step * dtype.bits() / Byte.SIZE;
       int scale = scales.group() == 0 ? 0 : k * step / scales.group();
-      for (int r = 0; r < rows; r++) {
+      int r = 0;
+      for (; quads != null && r <= rows - GemvRows.ROWS; r += GemvRows.ROWS) {
+        quads.multiply(
+            data, start + r * rowBytes, rowBytes, part, x, from + k, lanes, to + r * LANES);
+      }
+      for (; r < rows; r++) {
         kernel.multiply(
             data,
             start + r * rowBytes,

@@ -149,15 +149,17 @@ final class GemvTile {
       a3 = w0.fma(x3, a3);
       b3 = w1.fma(x3, b3);
     }
-    add(a0, b0, lanes, to);
-    add(a1, b1, lanes, to + stride);
-    add(a2, b2, lanes, to + 2 * stride);
-    add(a3, b3, lanes, to + 3 * stride);
-  }
-
-  /** Adds to the sums of two rows, which are neighbours. */
-  private static void add(FloatVector a, FloatVector b, float[] lanes, int to) {
-    a.add(FloatVector.fromArray(FLOAT, lanes, to)).intoArray(lanes, to);
-    b.add(FloatVector.fromArray(FLOAT, lanes, to + LANES)).intoArray(lanes, to + LANES);
+    // Written out, as everything that takes vectors: a method might not be inlined.
+    a0.add(FloatVector.fromArray(FLOAT, lanes, to)).intoArray(lanes, to);
+    b0.add(FloatVector.fromArray(FLOAT, lanes, to + LANES)).intoArray(lanes, to + LANES);
+    a1.add(FloatVector.fromArray(FLOAT, lanes, to + stride)).intoArray(lanes, to + stride);
+    b1.add(FloatVector.fromArray(FLOAT, lanes, to + stride + LANES))
+        .intoArray(lanes, to + stride + LANES);
+    a2.add(FloatVector.fromArray(FLOAT, lanes, to + 2 * stride)).intoArray(lanes, to + 2 * stride);
+    b2.add(FloatVector.fromArray(FLOAT, lanes, to + 2 * stride + LANES))
+        .intoArray(lanes, to + 2 * stride + LANES);
+    a3.add(FloatVector.fromArray(FLOAT, lanes, to + 3 * stride)).intoArray(lanes, to + 3 * stride);
+    b3.add(FloatVector.fromArray(FLOAT, lanes, to + 3 * stride + LANES))
+        .intoArray(lanes, to + 3 * stride + LANES);
   }
 }

@@ -17,9 +17,8 @@ import jdk.incubator.vector.VectorOperators;
  * The one text of {@link GemvRow} for F32, BF16 and I8, whose elements are had from a word by a
  * shift or two; exact, infinities and NaNs too.
  *
- * <p>A step takes four vectors of elements, in four, two or one loads, to four sums for one vector
- * of activations, to two for each of two. As in {@link DotTemplate} the small methods must stay in
- * this class.
+ * <p>A step takes four vectors of elements, in four, two or one loads, to two sums for each vector
+ * of activations; of I8, which {@link GemvQuads} doesn't take, to four for a single one.
  */
 final class GemvWords implements GemvRow {
   private static final int PARTS;
@@ -35,6 +34,8 @@ final class GemvWords implements GemvRow {
   private static final long STEP_BYTES = 4L / PARTS * V;
   private static final int STEP = 4 * LANES;
   private static final long X_STEP = (long) STEP * Float.BYTES;
+
+  private static final int HIGH = 0xFFFF0000;
 
   GemvWords() {}
 
@@ -60,6 +61,7 @@ final class GemvWords implements GemvRow {
     FloatVector s3 = zero;
     int end = first + steps;
     long start = at - first * STEP_BYTES;
+    // Written out: methods would be compiled before this loop, and too big to be inlined.
     for (int i = first; i < end; i++) {
       long p = start + i * STEP_BYTES;
       long q = i * X_STEP;
@@ -68,24 +70,48 @@ final class GemvWords implements GemvRow {
       IntVector w2 =
           PARTS == 4 ? w0 : IntVector.fromMemorySegment(INT, words, p + 2 / PARTS * V, LE);
       IntVector w3 = PARTS == 1 ? IntVector.fromMemorySegment(INT, words, p + 3 * V, LE) : w2;
-      FloatVector e0 = part(w0, 0);
-      FloatVector e1 = part(w1, PARTS == 4 ? 2 : 1 % PARTS);
-      FloatVector e2 = part(w2, PARTS == 4 ? 1 : 0);
-      FloatVector e3 = part(w3, PARTS == 4 ? 3 : 1 % PARTS);
-      s0 = e0.fma(load(vectors, q), s0);
-      s1 = e1.fma(load(vectors, q + V), s1);
-      if (VECTORS == 1) {
-        s2 = e2.fma(load(vectors, q + 2 * V), s2);
-        s3 = e3.fma(load(vectors, q + 3 * V), s3);
+      FloatVector e0 =
+          PARTS == 4
+              ? (FloatVector)
+                  w0.lanewise(VectorOperators.LSHL, 24)
+                      .lanewise(VectorOperators.ASHR, 24)
+                      .convert(VectorOperators.I2F, 0)
+              : (PARTS == 2 ? w0.lanewise(VectorOperators.LSHL, 16) : w0).reinterpretAsFloats();
+      FloatVector e1 =
+          PARTS == 4
+              ? (FloatVector)
+                  w1.lanewise(VectorOperators.LSHL, 8)
+                      .lanewise(VectorOperators.ASHR, 24)
+                      .convert(VectorOperators.I2F, 0)
+              : (PARTS == 2 ? w1.and(HIGH) : w1).reinterpretAsFloats();
+      FloatVector e2 =
+          PARTS == 4
+              ? (FloatVector)
+                  w2.lanewise(VectorOperators.LSHL, 16)
+                      .lanewise(VectorOperators.ASHR, 24)
+                      .convert(VectorOperators.I2F, 0)
+              : (PARTS == 2 ? w2.lanewise(VectorOperators.LSHL, 16) : w2).reinterpretAsFloats();
+      FloatVector e3 =
+          PARTS == 4
+              ? (FloatVector) w3.lanewise(VectorOperators.ASHR, 24).convert(VectorOperators.I2F, 0)
+              : (PARTS == 2 ? w3.and(HIGH) : w3).reinterpretAsFloats();
+      s0 = e0.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q, LE), s0);
+      s1 = e1.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + V, LE), s1);
+      if (VECTORS == 1 && PARTS == 4) {
+        s2 = e2.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 2 * V, LE), s2);
+        s3 = e3.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 3 * V, LE), s3);
         continue;
       }
-      s0 = e2.fma(load(vectors, q + 2 * V), s0);
-      s1 = e3.fma(load(vectors, q + 3 * V), s1);
+      s0 = e2.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 2 * V, LE), s0);
+      s1 = e3.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 3 * V, LE), s1);
+      if (VECTORS == 1) {
+        continue;
+      }
       q += pitch;
-      s2 = e0.fma(load(vectors, q), s2);
-      s3 = e1.fma(load(vectors, q + V), s3);
-      s2 = e2.fma(load(vectors, q + 2 * V), s2);
-      s3 = e3.fma(load(vectors, q + 3 * V), s3);
+      s2 = e0.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q, LE), s2);
+      s3 = e1.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + V, LE), s3);
+      s2 = e2.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 2 * V, LE), s2);
+      s3 = e3.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 3 * V, LE), s3);
     }
     if (VECTORS == 1) {
       s0.add(s1).add(s2.add(s3)).intoArray(sums, to);
@@ -93,24 +119,5 @@ final class GemvWords implements GemvRow {
       s0.add(s1).intoArray(sums, to);
       s2.add(s3).intoArray(sums, to + stride);
     }
-  }
-
-  /** Element {@code j} of each word. */
-  private static FloatVector part(IntVector words, int j) {
-    return switch (PARTS) {
-      case 1 -> words.reinterpretAsFloats();
-      case 2 ->
-          (j == 0 ? words.lanewise(VectorOperators.LSHL, 16) : words.and(0xFFFF0000))
-              .reinterpretAsFloats();
-      default ->
-          (FloatVector)
-              (j == 3 ? words : words.lanewise(VectorOperators.LSHL, 24 - 8 * j))
-                  .lanewise(VectorOperators.ASHR, 24)
-                  .convert(VectorOperators.I2F, 0);
-    };
-  }
-
-  private static FloatVector load(MemorySegment x, long at) {
-    return FloatVector.fromMemorySegment(FLOAT, x, at, LE);
   }
 }

@@ -16,13 +16,20 @@ package dev.minifloat.cpu.internal.runtime;
  * with nothing to read ahead it touches the line where its own elements begin.
  */
 public final class ReadAhead {
+  private static final int TURN = Pages.STREAMS * Pages.LINE / Float.BYTES;
+
   private long at;
+
+  /** Elements of a turn through all streams that is not at its end. */
+  private int rest;
+
   private long apart;
   private int seen;
 
   /** Begins with {@code bytes} bytes at {@code from}, for kernels that take as many in all. */
   public void open(long from, long bytes) {
     at = from;
+    rest = 0;
     apart = Pages.apart(bytes);
   }
 
@@ -42,7 +49,9 @@ public final class ReadAhead {
    * @param touched what was read; kept, or the compiler would leave out the reads
    */
   public void advance(int elements, int touched) {
-    at += (long) (elements / (Pages.STREAMS * Pages.LINE / Float.BYTES)) * Pages.LINE;
+    rest += elements;
+    at += (long) (rest / TURN) * Pages.LINE;
+    rest %= TURN;
     seen |= touched;
   }
 

@@ -23,7 +23,8 @@ public final class Work {
 
   /**
    * Pieces that one task takes, one after the other, so that it can read ahead of each but the
-   * first: of 32 pieces or fewer one, and never so many that threads would wait for the last task.
+   * first: fewer than 64 pieces are a task each, and never so many that threads would wait for the
+   * last task.
    */
   public static int piecesOfTask(int pieces) {
     return Math.clamp(pieces / 32, 1, PIECES);

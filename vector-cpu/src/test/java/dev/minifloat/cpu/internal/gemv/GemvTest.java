@@ -226,6 +226,99 @@ class GemvTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource(
+      value = DType.class,
+      names = {"F32", "BF16"})
+  void fourRowsTogetherGiveTheBitsOfEachAlone(DType dtype) {
+    int step = GemvFormat.step(dtype);
+    try (Arena arena = Arena.ofShared()) {
+      for (int steps : new int[] {1, 2, 3, 7, 16}) {
+        // Rows are not neighbours, and begin at an odd place.
+        long rowBytes = (long) (steps * step + 3) * dtype.bits() / 8;
+        long at = 5L * dtype.bits() / 8;
+        int first = 2;
+        MemorySegment w = arena.allocate(at + 4 * rowBytes);
+        Random random = new Random(steps);
+        for (long i = 0; i < w.byteSize() / 2; i++) {
+          // Any BF16, and so any F32, but infinities and NaNs.
+          w.setAtIndex(ValueLayout.JAVA_SHORT, i, (short) (random.nextInt(0x7000) << 1 & 0xBFFF));
+        }
+        MemorySegment x = arena.allocate(4L * step * (first + steps), 64);
+        for (long i = 0; i < x.byteSize() / 4; i++) {
+          x.setAtIndex(ValueLayout.JAVA_FLOAT, i, random.nextFloat() - 0.5f);
+        }
+        float[] alone = new float[4 * Species.LANES];
+        for (int i = 0; i < alone.length; i++) {
+          alone[i] = random.nextFloat();
+        }
+        float[] together = alone.clone();
+        for (int r = 0; r < 4; r++) {
+          GemvFormat.kernel(dtype, 0, 1)
+              .multiply(
+                  w,
+                  at + r * rowBytes,
+                  steps,
+                  x,
+                  first,
+                  0,
+                  new float[0],
+                  0,
+                  alone,
+                  r * Species.LANES,
+                  0);
+        }
+        GemvFormat.quads(dtype).multiply(w, at, rowBytes, steps, x, first, together, 0);
+        assertArrayEquals(alone, together, dtype + ", steps " + steps);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(
+      value = DType.class,
+      names = {"F32", "BF16"})
+  void fourRowsTogetherAllocateNothing(DType dtype) {
+    ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    try (Arena arena = Arena.ofShared()) {
+      int depth = 2048;
+      long rowBytes = (long) depth * dtype.bits() / 8;
+      MemorySegment w = arena.allocate(4 * rowBytes, 64);
+      MemorySegment x = arena.allocate(4L * depth, 64);
+      float[] sums = new float[4 * Species.LANES];
+      GemvRows kernel = GemvFormat.quads(dtype);
+      int steps = depth / GemvFormat.step(dtype);
+      long least = Long.MAX_VALUE;
+      for (int round = 0; round < 20_000 && least > 0; round++) {
+        long before = threads.getCurrentThreadAllocatedBytes();
+        kernel.multiply(w, 0, rowBytes, steps, x, 0, sums, 0);
+        least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
+      }
+      assertEquals(0, least);
+    }
+  }
+
+  /** Operands are described by objects that calls share, one after the other. */
+  @Test
+  void whatWasMultipliedBeforeDoesNotMatter() {
+    Random random = new Random(9);
+    try (VectorBackend backend = VectorBackend.threads(1);
+        Arena arena = Arena.ofShared();
+        Scope scope = backend.scope()) {
+      Tensor w =
+          scope.upload(
+              ProductsOracle.random(arena, random, DType.F8_E4M3, Scaling.rows(), 64, 100));
+      Tensor x = scope.upload(ProductsOracle.random(arena, random, DType.F32, Scaling.none(), 100));
+      Tensor a =
+          scope.upload(ProductsOracle.random(arena, random, DType.F32, Scaling.none(), 2, 5, 64));
+      Tensor b =
+          scope.upload(ProductsOracle.random(arena, random, DType.F32, Scaling.none(), 2, 64, 3));
+      float[] before = scope.download(scope.gemv(w, x)).toFloats();
+      scope.gemm(Gemm.of(a, b));
+      assertArrayEquals(before, scope.download(scope.gemv(w, x)).toFloats());
+    }
+  }
+
   /** Bytes that multiplying a block of rows once allocates: nothing, once it is compiled. */
   @ParameterizedTest
   @EnumSource(
