@@ -88,12 +88,14 @@ public final class Plan {
       // Two threads of some peers take a thousand times as long for so little work.
       groups.add(cached(List.of(Format.BF16, Format.E4M3, Format.MXFP4), threads));
     }
-    for (int number : numbers) {
-      groups.add(fromMemory(number, 12288, Format.BF16));
-      groups.add(fromMemory(number, 12288, Format.F16));
-      groups.add(fromMemory(number, 24576, Format.E4M3));
-      groups.add(fromMemory(number, 49152, Format.MXFP4, Format.NVFP4));
+    if (threads > 1) {
+      // For one thread the bandwidth of a core is the limit: a single format tells how far it is.
+      groups.add(fromMemory(1, 12288, Format.BF16));
     }
+    groups.add(fromMemory(threads, 12288, Format.BF16));
+    groups.add(fromMemory(threads, 12288, Format.F16));
+    groups.add(fromMemory(threads, 24576, Format.E4M3));
+    groups.add(fromMemory(threads, 49152, Format.MXFP4, Format.NVFP4));
     for (int number : numbers) {
       groups.add(new Group(cube(1024, number), MANY));
       groups.add(new Group(cube(2048, number), FEW));
