@@ -156,6 +156,9 @@ public final class QuickRun {
 
     void take(int round) {
       if (round % every == 0) {
+        if (workload.threads() > 1) {
+          Stopwatch.awaitQuiet();
+        }
         seconds[taken++] = Stopwatch.seconds(contestant, times, workload.threads() == 1);
       }
     }

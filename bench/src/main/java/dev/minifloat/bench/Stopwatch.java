@@ -42,6 +42,18 @@ final class Stopwatch {
 
   private static final int STEADY_BATCHES = 3;
 
+  private static final com.sun.management.OperatingSystemMXBean SYSTEM =
+      (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+
+  /** Cores' worth of work below which a process is quiet. */
+  private static final double QUIET = 0.2;
+
+  /** Milliseconds of one look; the clock of processes goes in steps not much shorter. */
+  private static final long LOOK = 4;
+
+  /** Nanoseconds: some libraries' threads look for work this long, 0.2 s, at most. */
+  private static final long MOST_PATIENCE = 250_000_000;
+
   private Stopwatch() {}
 
   private static long nanos(boolean cpu) {
@@ -102,6 +114,27 @@ final class Stopwatch {
       contestant.run();
     }
     return (double) (THREADS.getCurrentThreadAllocatedBytes() - before) / times;
+  }
+
+  /**
+   * Waits until no thread of this process works: those of some libraries go on looking for work for
+   * a while, on cores that the next contestant would not have. Gives up after {@link
+   * #MOST_PATIENCE}.
+   */
+  static void awaitQuiet() {
+    long end = System.nanoTime() + MOST_PATIENCE;
+    try {
+      double busy = 1;
+      while (busy > QUIET && System.nanoTime() < end) {
+        long wall = System.nanoTime();
+        long cpu = SYSTEM.getProcessCpuTime();
+        Thread.sleep(LOOK);
+        busy = (double) (SYSTEM.getProcessCpuTime() - cpu) / (System.nanoTime() - wall);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("waiting for other contestants' threads", e);
+    }
   }
 
   /** How many runs make a turn. */
