@@ -96,6 +96,9 @@ final class EncodeTemplate implements FusedEncoder {
     int negativeLimit = negativeLimit(ieee);
     int over = ieee ? OVER : SATURATED;
     int i = 0;
+    // All steps are written out. A method of several is compiled before this loop in some programs,
+    // and then too big to be inlined; and after many steps the compiler still inlines vectors'
+    // methods but none of ours. Either way every vector that passes the call goes to the heap.
     for (; i <= n - LANES; i += LANES) {
       if (!STOCHASTIC) {
         touched |= x.get(PackedElements.INT, line + (i >> 4 & 7) * apart + (i >> 7) * 64L);
@@ -120,26 +123,100 @@ final class EncodeTemplate implements FusedEncoder {
           RATIO
               ? magnitude
               : POSITIVE && !TRUNCATED && !INTEGER
-                  ? magnitude.min(limits(bits, limit, negativeLimit))
+                  ? magnitude.min(
+                      bits.lanewise(VectorOperators.ASHR, 31)
+                          .and(limit ^ negativeLimit)
+                          .lanewise(VectorOperators.XOR, limit))
                   : magnitude.min(limit);
       IntVector sign = bits.lanewise(VectorOperators.LSHR, 32 - BITS).and(CODE_SIGN);
       IntVector code;
       if (TRUNCATED) {
-        code = truncated(bits, POWER_OF_TWO ? fraction(held) : held, r, auxAt + 4L * i).or(sign);
+        IntVector fraction = held;
+        if (POWER_OF_TWO) {
+          // Codes of E8M0 are the exponent. Code 00 is 2^-127, half of F32's least normal, and
+          // below
+          // that the distance from 2^-127 is the fraction.
+          IntVector above = held.sub(HIDDEN / 2).max(0).lanewise(VectorOperators.LSHL, 1);
+          fraction = held.blend(above, held.compare(VectorOperators.LT, HIDDEN));
+        }
+        IntVector cut = fraction.lanewise(VectorOperators.LSHR, SHIFT);
+        if (NEAREST) {
+          code =
+              fraction
+                  .add(cut.and(1))
+                  .add((1 << (SHIFT - 1)) - 1)
+                  .lanewise(VectorOperators.LSHR, SHIFT);
+        } else if (ZERO) {
+          code = cut;
+        } else if (POSITIVE) {
+          code = fraction.add((1 << SHIFT) - 1).lanewise(VectorOperators.LSHR, SHIFT);
+          if (!POWER_OF_TWO) {
+            code = code.blend(cut, bits.compare(VectorOperators.LT, 0));
+          }
+        } else {
+          code =
+              cut.blend(
+                  cut.add(1),
+                  IntVector.fromMemorySegment(INT, r, auxAt + 4L * i, LE)
+                      .compare(
+                          VectorOperators.ULT,
+                          fraction.lanewise(VectorOperators.LSHL, 32 - SHIFT)));
+        }
+        code = code.or(sign);
       } else {
         IntVector c =
             INTEGER
                 ? IntVector.broadcast(INT, ALIGNER)
                 : held.and(INFINITY).max(LOWEST).add(ALIGNER);
         FloatVector nearest = held.reinterpretAsFloats().add(c.reinterpretAsFloats());
-        IntVector sum =
-            NEAREST
-                ? nearest.reinterpretAsInts()
-                : directed(bits, held, nearest, c, r, auxAt + 4L * i);
-        code =
-            INTEGER
-                ? integer(bits, sum)
-                : sum.add(sum.lanewise(VectorOperators.LSHR, SHIFT)).and(CODE_SIGN - 1).or(sign);
+        IntVector sum = nearest.reinterpretAsInts();
+        if (!NEAREST) {
+          // magnitude + c, given the nearest sum, in another rounding.
+          IntVector rounded = nearest.sub(c.reinterpretAsFloats()).reinterpretAsInts();
+          // −1 where the sum is above; bits of positive floats are ordered as they are.
+          IntVector down = held.sub(rounded).lanewise(VectorOperators.ASHR, 31);
+          IntVector cut = sum.add(down);
+          if (ZERO) {
+            sum = cut;
+          } else if (POSITIVE) {
+            IntVector raised = rounded.sub(held).lanewise(VectorOperators.LSHR, 31);
+            sum = sum.add(raised).blend(cut, bits.compare(VectorOperators.LT, 0));
+          } else {
+            // One more where the random bits are less than ⌊2^32 · fraction⌋, the fraction being
+            // what the cut sum leaves, exactly, in ulps of c:
+            //   rest        0 | E | f        c   0 | C | …      ulp 2^(C − 150)
+            //   threshold   1f 0…0 >>> (C − E − 24)             0 from 32 on, and for a rest of 0
+            IntVector rest =
+                held.reinterpretAsFloats()
+                    .sub(cut.reinterpretAsFloats().sub(c.reinterpretAsFloats()))
+                    .reinterpretAsInts();
+            IntVector distance = c.add(TO_SHIFT).sub(rest).lanewise(VectorOperators.LSHR, 23);
+            IntVector threshold =
+                rest.lanewise(VectorOperators.LSHL, 8)
+                    .or(0x80000000)
+                    .lanewise(VectorOperators.LSHR, distance)
+                    .blend(0, distance.compare(VectorOperators.GT, 31));
+            sum =
+                cut.blend(
+                    cut.add(1),
+                    IntVector.fromMemorySegment(INT, r, auxAt + 4L * i, LE)
+                        .compare(VectorOperators.ULT, threshold));
+          }
+        }
+        if (INTEGER) {
+          // The integer whose magnitude is in the low bits of the sum.
+          IntVector negatives = bits.lanewise(VectorOperators.ASHR, 31);
+          IntVector signed =
+              sum.sub(ALIGNER).lanewise(VectorOperators.XOR, negatives).sub(negatives);
+          code =
+              BITS == 32
+                  ? signed.blend(
+                      (IntVector) bits.reinterpretAsFloats().convert(VectorOperators.F2I, 0),
+                      bits.and(MAGNITUDE).compare(VectorOperators.GE, BEYOND))
+                  : signed.min(SATURATED).and(CODE_MASK);
+        } else {
+          code = sum.add(sum.lanewise(VectorOperators.LSHR, SHIFT)).and(CODE_SIGN - 1).or(sign);
+        }
       }
       if (CONVERT && (ZERO || POSITIVE) && !TRUNCATED && !INTEGER) {
         code = code.blend(sign.or(over), magnitude.compare(VectorOperators.EQ, INFINITY));
@@ -151,8 +228,6 @@ final class EncodeTemplate implements FusedEncoder {
                 ? code.blend(sign.or(NAN_CODE), nan)
                 : code.blend(CONVERT ? NAN_CODE : 0, nan);
       }
-      // Written out as the last of many steps: after these the compiler still inlines vectors'
-      // methods but none of ours, Narrow.store, say, and then every vector goes to the heap.
       if (WIDTH == 4) {
         code.intoMemorySegment(y, to + 4L * i, LE);
       } else if (WIDTH == 2) {
@@ -182,100 +257,5 @@ final class EncodeTemplate implements FusedEncoder {
   /** The same for negative numbers. */
   private static int negativeLimit(boolean ieee) {
     return ieee && (TRUNCATED || !POSITIVE) ? limit(true) : LARGEST;
-  }
-
-  private static IntVector limits(IntVector bits, int limit, int negative) {
-    return bits.lanewise(VectorOperators.ASHR, 31)
-        .and(limit ^ negative)
-        .lanewise(VectorOperators.XOR, limit);
-  }
-
-  /** The integer whose magnitude is in the low bits of the sum. */
-  private static IntVector integer(IntVector bits, IntVector sum) {
-    IntVector negatives = bits.lanewise(VectorOperators.ASHR, 31);
-    IntVector signed = sum.sub(ALIGNER).lanewise(VectorOperators.XOR, negatives).sub(negatives);
-    return BITS == 32
-        ? signed.blend(
-            (IntVector) bits.reinterpretAsFloats().convert(VectorOperators.F2I, 0),
-            bits.and(MAGNITUDE).compare(VectorOperators.GE, BEYOND))
-        : signed.min(SATURATED).and(CODE_MASK);
-  }
-
-  /** magnitude + c, given the nearest sum, in another rounding. */
-  private static IntVector directed(
-      IntVector bits,
-      IntVector magnitude,
-      FloatVector sum,
-      IntVector c,
-      MemorySegment random,
-      long at) {
-    IntVector nearest = sum.sub(c.reinterpretAsFloats()).reinterpretAsInts();
-    // −1 where the sum is above; bits of positive floats are ordered as they are.
-    IntVector down = magnitude.sub(nearest).lanewise(VectorOperators.ASHR, 31);
-    IntVector cut = sum.reinterpretAsInts().add(down);
-    if (ZERO) {
-      return cut;
-    }
-    if (POSITIVE) {
-      IntVector raised = nearest.sub(magnitude).lanewise(VectorOperators.LSHR, 31);
-      return sum.reinterpretAsInts().add(raised).blend(cut, bits.compare(VectorOperators.LT, 0));
-    }
-    return drawn(magnitude, cut, c, random, at);
-  }
-
-  /**
-   * Stochastic: one more where the random bits are less than ⌊2^32 · fraction⌋, the fraction being
-   * what the cut sum leaves, exactly, in ulps of c.
-   *
-   * <pre>
-   *   rest        0 | E | f        c   0 | C | …      ulp 2^(C − 150)
-   *   threshold   1f 0…0 >>> (C − E − 24)             0 from 32 on, and so for a rest of 0
-   * </pre>
-   */
-  private static IntVector drawn(
-      IntVector magnitude, IntVector cut, IntVector c, MemorySegment random, long at) {
-    IntVector rest =
-        magnitude
-            .reinterpretAsFloats()
-            .sub(cut.reinterpretAsFloats().sub(c.reinterpretAsFloats()))
-            .reinterpretAsInts();
-    IntVector shift = c.add(TO_SHIFT).sub(rest).lanewise(VectorOperators.LSHR, 23);
-    IntVector threshold =
-        rest.lanewise(VectorOperators.LSHL, 8).or(0x80000000).lanewise(VectorOperators.LSHR, shift);
-    return oneMore(cut, threshold.blend(0, shift.compare(VectorOperators.GT, 31)), random, at);
-  }
-
-  private static IntVector oneMore(
-      IntVector cut, IntVector threshold, MemorySegment random, long at) {
-    IntVector word = IntVector.fromMemorySegment(INT, random, at, LE);
-    return cut.blend(cut.add(1), word.compare(VectorOperators.ULT, threshold));
-  }
-
-  private static IntVector truncated(
-      IntVector bits, IntVector magnitude, MemorySegment random, long at) {
-    IntVector cut = magnitude.lanewise(VectorOperators.LSHR, SHIFT);
-    if (NEAREST) {
-      return magnitude
-          .add(cut.and(1))
-          .add((1 << (SHIFT - 1)) - 1)
-          .lanewise(VectorOperators.LSHR, SHIFT);
-    }
-    if (ZERO) {
-      return cut;
-    }
-    if (POSITIVE) {
-      IntVector raise = magnitude.add((1 << SHIFT) - 1).lanewise(VectorOperators.LSHR, SHIFT);
-      return POWER_OF_TWO ? raise : raise.blend(cut, bits.compare(VectorOperators.LT, 0));
-    }
-    return oneMore(cut, magnitude.lanewise(VectorOperators.LSHL, 32 - SHIFT), random, at);
-  }
-
-  /**
-   * The magnitude in which E8M0 codes are the exponent: code 00 is 2^-127, half of F32's least
-   * normal, and below that the distance from 2^-127 is the fraction.
-   */
-  private static IntVector fraction(IntVector magnitude) {
-    IntVector above = magnitude.sub(HIDDEN / 2).max(0).lanewise(VectorOperators.LSHL, 1);
-    return magnitude.blend(above, magnitude.compare(VectorOperators.LT, HIDDEN));
   }
 }
