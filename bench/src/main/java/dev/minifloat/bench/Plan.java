@@ -19,7 +19,7 @@ public final class Plan {
 
   private static final int MEBI = 1 << 20;
 
-  /** Rounds of what takes seconds. */
+  /** Rounds of what takes seconds, or of threads, which take a while to spread over the cores. */
   private static final int FEW = 5;
 
   /** Rounds of everything else. */
@@ -97,7 +97,7 @@ public final class Plan {
     groups.add(fromMemory(threads, 24576, Format.E4M3));
     groups.add(fromMemory(threads, 49152, Format.MXFP4, Format.NVFP4));
     for (int number : numbers) {
-      groups.add(new Group(cube(1024, number), MANY));
+      groups.add(new Group(cube(1024, number), number == 1 ? MANY : FEW));
       groups.add(new Group(cube(2048, number), FEW));
     }
     quantization(groups);
@@ -115,7 +115,7 @@ public final class Plan {
                     new Workload.Gemm(Format.F32, m, 2048, 2048, number),
                     new Workload.Gemm(Format.BF16, m, 2048, 2048, number),
                     new Workload.Gemm(Format.E4M3, m, 2048, 2048, number)),
-                MANY - 2));
+                number == 1 ? MANY - 2 : FEW));
       }
     }
     conversions(groups);
@@ -132,7 +132,7 @@ public final class Plan {
   private static Group cached(List<Format> types, int number) {
     return new Group(
         types.stream().<Workload>map(type -> new Workload.Gemv(type, 128, 4096, number)).toList(),
-        MANY);
+        number == 1 ? MANY : FEW);
   }
 
   /** GEMV of at least 384 MiB of weights: more than any cache, and read once in each turn. */
@@ -141,7 +141,7 @@ public final class Plan {
         List.of(types).stream()
             .<Workload>map(type -> new Workload.Gemv(type, rows, 16384, number))
             .toList(),
-        MANY - 2);
+        FEW);
   }
 
   private static List<Workload> cube(int extent, int number) {

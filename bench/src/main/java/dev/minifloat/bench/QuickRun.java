@@ -158,6 +158,7 @@ public final class QuickRun {
       if (round % every == 0) {
         if (workload.threads() > 1) {
           Stopwatch.awaitQuiet();
+          Stopwatch.spread(contestant);
         }
         seconds[taken++] = Stopwatch.seconds(contestant, times, workload.threads() == 1);
       }

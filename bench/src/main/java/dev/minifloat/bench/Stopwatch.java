@@ -45,14 +45,17 @@ final class Stopwatch {
   private static final com.sun.management.OperatingSystemMXBean SYSTEM =
       (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
-  /** Cores' worth of work below which a process is quiet. */
-  private static final double QUIET = 0.2;
+  /** Milliseconds of one look: the clock of a process goes in steps of 10, so some steps long. */
+  private static final long LOOK = 20;
 
-  /** Milliseconds of one look; the clock of processes goes in steps not much shorter. */
-  private static final long LOOK = 4;
+  /** Nanoseconds: some libraries' threads look for work for 0.2 s. */
+  private static final long MOST_PATIENCE = 400_000_000;
 
-  /** Nanoseconds: some libraries' threads look for work this long, 0.2 s, at most. */
-  private static final long MOST_PATIENCE = 250_000_000;
+  /**
+   * Seconds of work after which the system has spread threads over the cores: woken after a rest,
+   * two of them were seen to share one core for some 30 ms while the other was idle.
+   */
+  private static final double SPREADING = 0.04;
 
   private Stopwatch() {}
 
@@ -124,17 +127,23 @@ final class Stopwatch {
   static void awaitQuiet() {
     long end = System.nanoTime() + MOST_PATIENCE;
     try {
-      double busy = 1;
-      while (busy > QUIET && System.nanoTime() < end) {
-        long wall = System.nanoTime();
-        long cpu = SYSTEM.getProcessCpuTime();
+      long cpu;
+      do {
+        cpu = SYSTEM.getProcessCpuTime();
         Thread.sleep(LOOK);
-        busy = (double) (SYSTEM.getProcessCpuTime() - cpu) / (System.nanoTime() - wall);
-      }
+      } while (SYSTEM.getProcessCpuTime() > cpu && System.nanoTime() < end);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("waiting for other contestants' threads", e);
     }
+  }
+
+  /** Runs until threads that rested have spread over the cores. */
+  static void spread(Contestant contestant) {
+    long end = System.nanoTime() + Math.round(SPREADING * 1e9);
+    do {
+      contestant.run();
+    } while (System.nanoTime() < end);
   }
 
   /** How many runs make a turn. */
