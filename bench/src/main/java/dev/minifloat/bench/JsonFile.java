@@ -36,7 +36,7 @@ final class JsonFile {
       map.put("format", workload.format());
       map.put("size", workload.size());
       map.put("threads", workload.threads());
-      map.put("ours", Double.isNaN(row.ours()) ? null : rounded(row.ours()));
+      map.put("ours", row.isMeasured() ? rounded(row.ours()) : null);
       Map<String, Object> peers = new LinkedHashMap<>();
       row.peers().forEach((name, figure) -> peers.put(name, rounded(figure)));
       map.put("peers", peers);

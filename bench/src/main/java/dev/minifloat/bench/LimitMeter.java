@@ -9,6 +9,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntConsumer;
 
@@ -146,8 +148,9 @@ final class LimitMeter {
 
   private double cacheLoads(int number, MemorySegment memory, long bytes) {
     long step = LimitLoops.LOADS * LimitLoops.BYTES;
-    int size = (int) Math.min(bytes / step * step, CHUNK);
-    long parts = Math.max(1, bytes / size);
+    long share = Math.min(bytes, memory.byteSize() / number);
+    int size = (int) Math.min(share / step * step, CHUNK);
+    long parts = Math.max(1, share / size);
     long times = Math.max(1, (256L << 20) / (parts * size));
     long region = ceil(parts * size, 1 << 12);
     return best(
@@ -226,18 +229,20 @@ final class LimitMeter {
     long[] starts = new long[number];
     long[] ends = new long[number];
     CyclicBarrier barrier = new CyclicBarrier(number);
-    List<Thread> all = new ArrayList<>();
+    List<FutureTask<Void>> all = new ArrayList<>();
     for (int t = 0; t < number; t++) {
       int thread = t;
-      all.add(
-          Thread.ofPlatform()
-              .start(
-                  () -> {
-                    await(barrier);
-                    starts[thread] = System.nanoTime();
-                    body.accept(thread);
-                    ends[thread] = System.nanoTime();
-                  }));
+      FutureTask<Void> task =
+          new FutureTask<>(
+              () -> {
+                await(barrier);
+                starts[thread] = System.nanoTime();
+                body.accept(thread);
+                ends[thread] = System.nanoTime();
+              },
+              null);
+      Thread.ofPlatform().start(task);
+      all.add(task);
     }
     long first = Long.MAX_VALUE;
     long last = Long.MIN_VALUE;
@@ -257,12 +262,14 @@ final class LimitMeter {
     }
   }
 
-  private static void join(Thread thread) {
+  private static void join(FutureTask<Void> task) {
     try {
-      thread.join();
+      task.get();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("waiting for the other threads", e);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("one of the threads failed", e.getCause());
     }
   }
 }

@@ -117,8 +117,8 @@ final class Markdown {
       cells.add(row.workload().format());
       cells.add(row.workload().size());
       cells.add(Integer.toString(row.workload().threads()));
-      cells.add(Double.isNaN(row.ours()) ? "" : Unit.text(row.ours()));
-      cells.add(row.limit() == 0 ? "" : Math.round(100 * row.ours() / row.limit()) + " %");
+      cells.add(row.oursText());
+      cells.add(row.partOfLimit());
       for (String peer : peers) {
         Double figure = row.peers().get(peer);
         cells.add(figure == null ? "" : Unit.text(figure));

@@ -30,14 +30,37 @@ public record RunReport(
    * A line of the results.
    *
    * @param workload what was done
-   * @param ours our figure, in the workload's unit; NaN if we failed
+   * @param ours our figure, in the workload's unit; NaN if we failed, or were not measured here
    * @param peers figures of others at this work, and of what its bars refer to
    * @param limit the limit, or 0 for none
    */
   public record Row(Workload workload, double ours, Map<String, Double> peers, double limit) {
     /** Our figure as a multiple of a peer's. */
-    public double ratio(String peer) {
+    double ratio(String peer) {
       return workload.unit().ratio(ours, peers.get(peer));
+    }
+
+    /** Whether there is a figure of ours. */
+    public boolean isMeasured() {
+      return !Double.isNaN(ours);
+    }
+
+    /** Our figure, or nothing. */
+    public String oursText() {
+      return isMeasured() ? Unit.text(ours) : "";
+    }
+
+    /** Our part of the limit in percent, or nothing. */
+    public String partOfLimit() {
+      return isMeasured() && limit != 0 ? Math.round(100 * ours / limit) + " %" : "";
+    }
+
+    /** A peer's figure and, in brackets, ours as a multiple of it, if there is one. */
+    public String peerText(String peer) {
+      double figure = peers.get(peer);
+      return isMeasured()
+          ? "%s (%s×)".formatted(Unit.text(figure), Unit.text(ratio(peer)))
+          : Unit.text(figure);
     }
   }
 

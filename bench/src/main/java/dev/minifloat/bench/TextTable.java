@@ -65,21 +65,14 @@ final class TextTable {
             workload.format(),
             workload.size(),
             workload.threads(),
-            Unit.text(row.ours()),
+            row.isMeasured() ? row.oursText() : "-",
             workload.unit().symbol(),
-            row.limit() == 0
+            row.partOfLimit().isEmpty()
                 ? ""
-                : Math.round(100 * row.ours() / row.limit()) + " % of " + Unit.text(row.limit())));
+                : row.partOfLimit() + " of " + Unit.text(row.limit())));
     row.peers()
-        .forEach(
-            (name, figure) ->
-                line.append(
-                    String.format(
-                        Locale.ROOT,
-                        "  | %s %s (%sx)",
-                        name,
-                        Unit.text(figure),
-                        Unit.text(row.ratio(name)))));
+        .keySet()
+        .forEach(peer -> line.append("  | ").append(peer).append(' ').append(row.peerText(peer)));
     out.println(line);
     for (Bar bar : Bar.of(workload)) {
       out.println("             " + bar.verdict(workload, measured, limits).text());

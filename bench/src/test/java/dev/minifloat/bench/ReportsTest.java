@@ -52,6 +52,19 @@ class ReportsTest {
   }
 
   @Test
+  void aRowWithoutAFigureOfOursShowsNoRatio() {
+    Workload.Gemm mxfp4 = new Workload.Gemm(Format.MXFP4, 2048, 2048, 2048, 1);
+    Measurements measured = new Measurements();
+    measured.add(mxfp4, "ggml", 0.04);
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    TextTable.row(
+        new PrintStream(out, true, StandardCharsets.UTF_8), mxfp4, measured, Samples.LIMITS);
+    String text = out.toString(StandardCharsets.UTF_8);
+    assertFalse(text.contains("NaN") || text.contains("%"), text);
+    assertTrue(text.contains("ggml 429"), text);
+  }
+
+  @Test
   void markdownTablesAreWellFormed() {
     List<String> lines = Markdown.of(Samples.report()).lines().toList();
     int columns = 0;

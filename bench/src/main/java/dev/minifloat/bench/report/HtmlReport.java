@@ -266,18 +266,12 @@ public final class HtmlReport {
     for (RunReport.Row row : report.rows()) {
       List<String> cells = new ArrayList<>(title(row.workload()));
       cells.add(
-          row.peers().entrySet().stream()
-              .map(
-                  peer ->
-                      "%s %s (%s×)"
-                          .formatted(
-                              peer.getKey(),
-                              Unit.text(peer.getValue()),
-                              Unit.text(row.ratio(peer.getKey()))))
+          row.peers().keySet().stream()
+              .map(peer -> peer + " " + row.peerText(peer))
               .collect(Collectors.joining(", ")));
-      cells.add(Double.isNaN(row.ours()) ? "" : Unit.text(row.ours()));
+      cells.add(row.oursText());
       cells.add(row.workload().unit().symbol());
-      cells.add(row.limit() == 0 ? "" : Math.round(100 * row.ours() / row.limit()) + " %");
+      cells.add(row.partOfLimit());
       rows.add(cells);
     }
     table(
