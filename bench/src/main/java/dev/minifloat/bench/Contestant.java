@@ -31,6 +31,11 @@ public interface Contestant extends AutoCloseable {
     return 0;
   }
 
+  /** Whether machine code does the work that no just-in-time compiler has to make first. */
+  default boolean isNative() {
+    return false;
+  }
+
   /** Frees what was prepared. */
   @Override
   void close();

@@ -24,6 +24,11 @@ final class Stopwatch {
   /** What is longer has loops that are compiled while they run. */
   private static final double SHORT_RUN = 5e-3;
 
+  /**
+   * Native code is called by Java, which must be compiled where a run takes no longer than this.
+   */
+  private static final double CALL_MATTERS = 2e-5;
+
   /** Seconds after which what is left of {@link #ENOUGH_RUNS} is let off. */
   private static final double ENOUGH_WARM_UP = 0.3;
 
@@ -95,7 +100,7 @@ final class Stopwatch {
       times = Math.max(1, (long) (BATCH / best));
       spent = (System.nanoTime() - start) * 1e-9;
     } while (spent < LEAST_WARM_UP
-        || (best < SHORT_RUN
+        || (best < (contestant.isNative() ? CALL_MATTERS : SHORT_RUN)
             && runs < ENOUGH_RUNS
             && spent < (best < TINY_RUN ? ENOUGH_WARM_UP_OF_TINY : ENOUGH_WARM_UP))
         || (spent < MOST_WARM_UP && steady < STEADY_BATCHES)

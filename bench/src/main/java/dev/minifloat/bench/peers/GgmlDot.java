@@ -67,6 +67,11 @@ final class GgmlDot implements Contestant {
   }
 
   @Override
+  public boolean isNative() {
+    return true;
+  }
+
+  @Override
   public void close() {
     arena.close();
   }

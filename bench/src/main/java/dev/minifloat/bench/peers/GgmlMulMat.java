@@ -133,6 +133,11 @@ final class GgmlMulMat implements Contestant {
   }
 
   @Override
+  public boolean isNative() {
+    return true;
+  }
+
+  @Override
   public void close() {
     if (pool.address() != 0) {
       library.freePool(pool);

@@ -51,6 +51,11 @@ abstract class NativeContestant implements Contestant {
   }
 
   @Override
+  public final boolean isNative() {
+    return true;
+  }
+
+  @Override
   public void close() {
     arena.close();
   }
