@@ -77,14 +77,16 @@ public interface Operations {
 
   /**
    * A copy of a right operand that further products read faster: weights, as a rule. The result has
-   * {@code b}'s shape, type, scaling and values, so it stands wherever {@code b} did: {@code
-   * gemm(Gemm.of(x, pack(w.transposed())))} is {@code gemm(Gemm.of(x, w.transposed()))}, with the
-   * same bits on the same backend. Every other operation takes it too, and views of it; only whole,
-   * as the B of a {@link Gemm}, it is faster.
+   * {@code b}'s shape, type, scaling and values, so it stands wherever {@code b} did, as in {@code
+   * gemm(Gemm.of(x, pack(w.transposed())))}. Only whole, as the B of a {@link Gemm}, it is faster;
+   * such a product may add in another order than one of {@code b}, so its last bits may differ,
+   * within the same bound. Every other operation takes it too, and views of it, and gives the same
+   * bits as with {@code b}.
    *
    * <p>It is owned, and closed, like any result, and independent of {@code b}. Of its memory {@link
    * Tensor#byteSize} tells: the elements and scales of {@code b} and, if the backend packs at all,
-   * its own arrangement of them beside.
+   * its own arrangement of them beside. That of the backend "vector" is of F32: at least 4 bytes an
+   * element, so eight times as much as {@code b} itself if that is of 4 bits.
    *
    * @param b [K, N], any format and scaling that products take; if it is scaled, a whole tensor or
    *     the transpose of one

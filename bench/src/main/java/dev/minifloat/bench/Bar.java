@@ -61,7 +61,7 @@ public record Bar(double factor, Reference reference) {
         return "not measured";
       }
       String which = who.equals(bar.reference.name()) ? "" : " (" + who + ")";
-      return number(ratio.getAsDouble()) + which;
+      return roundedDown(ratio.getAsDouble()) + which;
     }
 
     /** As the table prints it. */
@@ -70,6 +70,12 @@ public record Bar(double factor, Reference reference) {
           ? "must be " + wanted() + ": not measured"
           : (reached() ? "reached " : "MISSED ") + wanted() + ": " + measured();
     }
+  }
+
+  /** Not to the nearest: what misses a bar by a hair must not read like the bar. */
+  private static String roundedDown(double value) {
+    double unit = value < 10 ? 100 : 10;
+    return number(Math.floor(value * unit) / unit);
   }
 
   private static String number(double value) {

@@ -23,7 +23,10 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     description = "Measure the CPU backend beside its peers and the machine's limits.")
 final class CpuCommand implements Callable<Integer> {
-  /** Seconds after which a quick run takes fewer rounds, so that it ends within four minutes. */
+  /**
+   * Seconds after which a quick run takes fewer rounds, so that it ends within four minutes of a
+   * machine that does nothing else.
+   */
   private static final double BUDGET = 180;
 
   /** Seconds after which it starts nothing new: a group takes up to 15, the limits as many. */
@@ -31,7 +34,7 @@ final class CpuCommand implements Callable<Integer> {
 
   @Spec CommandSpec spec;
 
-  @Option(names = "--quick", description = "Interleaved rounds, within four minutes.")
+  @Option(names = "--quick", description = "Interleaved rounds, about four minutes.")
   boolean quick;
 
   @Option(names = "--only", split = ",", paramLabel = "SUBJECT", description = "Only these.")
@@ -125,6 +128,11 @@ final class CpuCommand implements Callable<Integer> {
     }
     if (threads != Runtime.getRuntime().availableProcessors()) {
       command.append(" --threads ").append(threads);
+    }
+    if (!widths.isEmpty()) {
+      command
+          .append(" --vector-bits ")
+          .append(widths.stream().map(String::valueOf).collect(Collectors.joining(",")));
     }
     return command.toString();
   }

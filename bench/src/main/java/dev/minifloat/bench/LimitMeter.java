@@ -106,14 +106,9 @@ final class LimitMeter {
       MemorySegment memory = arena.allocate(dram, 64);
       // Pages that were never written are all the same page of zeros.
       memory.fill((byte) 1);
+      Limits.Rates one = rates(1, memory);
       return new Limits(
-          threads,
-          rates(1, memory),
-          threads == 1 ? rates(1, memory) : rates(threads, memory),
-          l1,
-          l2,
-          l3,
-          dram);
+          threads, one, threads == 1 ? one : rates(threads, memory), l1, l2, l3, dram);
     }
   }
 
@@ -131,9 +126,9 @@ final class LimitMeter {
   double probe() {
     double best = 0;
     for (int i = 0; i < 3; i++) {
-      long start = System.nanoTime();
-      sink.addAndGet((int) LimitLoops.multiplyAdds(PROBE_TURNS));
-      best = Math.max(best, LimitLoops.operations(PROBE_TURNS) / (System.nanoTime() - start));
+      double nanos =
+          Stopwatch.nanos(() -> sink.addAndGet((int) LimitLoops.multiplyAdds(PROBE_TURNS)));
+      best = Math.max(best, LimitLoops.operations(PROBE_TURNS) / nanos);
     }
     return best;
   }
@@ -222,9 +217,8 @@ final class LimitMeter {
 
   private static long nanos(int number, IntConsumer body) {
     if (number == 1) {
-      long start = System.nanoTime();
-      body.accept(0);
-      return System.nanoTime() - start;
+      // As contestants of one thread are timed.
+      return Stopwatch.nanos(() -> body.accept(0));
     }
     long[] starts = new long[number];
     long[] ends = new long[number];

@@ -2,6 +2,7 @@ package dev.minifloat.bench;
 
 import java.io.PrintStream;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -30,6 +31,7 @@ final class LongRun {
   private final List<String> warnings = new ArrayList<>();
 
   private final List<Integer> widths;
+  private final long start = System.nanoTime();
 
   /**
    * Prepares a run.
@@ -54,14 +56,18 @@ final class LongRun {
             run(workload, peer.name(), Optional.empty());
           }
         }
-        widths.forEach(bits -> run(workload, Ours.NAME, Optional.of(bits)));
+        if (!(workload instanceof Workload.FfmCall)) {
+          widths.forEach(bits -> run(workload, Ours.NAME, Optional.of(bits)));
+        }
         if (!measured.of(workload).isEmpty()) {
           TextTable.row(out, workload, measured, limits);
         }
       }
     }
+    Map<String, String> all = new LinkedHashMap<>(facts);
+    all.put(Machine.DURATION, Math.round((System.nanoTime() - start) * 1e-9) + " s");
     return new RunReport(
-        facts,
+        all,
         contestants.variants(),
         contestants.absent(),
         limits.max(meter.measure()),

@@ -11,6 +11,9 @@ final class Machine {
   /** The key of the command in {@link #facts}. */
   static final String COMMAND = "Command";
 
+  /** The key under which a run adds how long it took. */
+  static final String DURATION = "Duration";
+
   private static final Path CPUS = Path.of("/proc/cpuinfo");
 
   private Machine() {}

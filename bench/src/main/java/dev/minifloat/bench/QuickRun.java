@@ -95,6 +95,9 @@ public final class QuickRun {
       }
     }
     Limits last = meter.measure();
+    if (measured.workloads().isEmpty()) {
+      failures.add("nothing was measured: the limits alone took " + Math.round(elapsed()) + " s");
+    }
     if (!cutShort.isEmpty()) {
       warnings.add(
           "only " + LEAST_ROUNDS + " rounds, for want of time: " + String.join(", ", cutShort));
@@ -107,7 +110,7 @@ public final class QuickRun {
     }
     checkLimits(first, last);
     Map<String, String> all = new LinkedHashMap<>(facts);
-    all.put("Duration", Math.round(elapsed()) + " s");
+    all.put(Machine.DURATION, Math.round(elapsed()) + " s");
     return new RunReport(
         all,
         contestants.variants(),
@@ -248,7 +251,10 @@ public final class QuickRun {
 
   private static Turn warm(Workload workload, Contestant contestant, int rounds) {
     return new Turn(
-        workload, contestant, rounds, Stopwatch.warmUp(contestant, isTidy(contestant, workload)));
+        workload,
+        contestant,
+        rounds,
+        Stopwatch.warmUp(contestant, isTidy(contestant, workload), workload.threads() == 1));
   }
 
   private void fail(Workload workload, Peer peer, String reason) {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * Everything that a quick run found out.
@@ -117,6 +118,17 @@ public record RunReport(
 
   private static void put(Map<String, Elsewhere> found, String contestant, Workload workload) {
     found.put(contestant + " " + workload.format(), new Elsewhere(contestant, workload));
+  }
+
+  /** Names of all that were measured: the peers, then ours at other vector widths. */
+  public List<String> contestants() {
+    return Stream.concat(
+            peers.keySet().stream(),
+            measured.workloads().stream()
+                .flatMap(workload -> measured.of(workload).keySet().stream())
+                .filter(name -> !MemoryTraffic.isName(name)))
+        .distinct()
+        .toList();
   }
 
   /** What came of every bar. */

@@ -68,6 +68,13 @@ final class Stopwatch {
     return cpu ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();
   }
 
+  /** Nanoseconds of this thread's CPU time that a body takes; at least 1. */
+  static long nanos(Runnable body) {
+    long start = nanos(true);
+    body.run();
+    return Math.max(1, nanos(true) - start);
+  }
+
   /** Seconds of one run, on average of {@code times}. */
   static double seconds(Contestant contestant, long times, boolean cpu) {
     long start = nanos(cpu);
@@ -82,23 +89,25 @@ final class Stopwatch {
    *
    * @param tidy whether it allocates nothing once all of it is compiled: what is interpreted for
    *     long can be steady too
+   * @param cpu whether the time of this thread counts and not that on the wall: it passes only as
+   *     runs do, however little of a busy machine they get
    * @return seconds of a run
    */
-  static double warmUp(Contestant contestant, boolean tidy) {
-    long start = System.nanoTime();
+  static double warmUp(Contestant contestant, boolean tidy, boolean cpu) {
+    long start = nanos(cpu);
     double best = Double.POSITIVE_INFINITY;
     long times = 1;
     int steady = 0;
     long runs = 0;
     double spent;
     do {
-      double seconds = Math.max(seconds(contestant, times, false), 1e-10);
+      double seconds = Math.max(seconds(contestant, times, cpu), 1e-10);
       runs += times;
       boolean same = seconds < best * STEADY && seconds > best / STEADY;
       steady = same ? steady + 1 : 0;
       best = Math.min(best, seconds);
       times = Math.max(1, (long) (BATCH / best));
-      spent = (System.nanoTime() - start) * 1e-9;
+      spent = (nanos(cpu) - start) * 1e-9;
     } while (spent < LEAST_WARM_UP
         || (best < (contestant.isNative() ? CALL_MATTERS : SHORT_RUN)
             && runs < ENOUGH_RUNS

@@ -87,10 +87,14 @@ final class TextTable {
     }
     List<Bar.Verdict> verdicts = report.verdicts();
     long reached = verdicts.stream().filter(Bar.Verdict::reached).count();
-    out.printf("%d of %d reached%n%n", reached, verdicts.size());
+    long missing = verdicts.stream().filter(verdict -> verdict.ratio().isEmpty()).count();
+    out.printf(
+        "%d of %d reached%s%n%n",
+        reached, verdicts.size() - missing, missing == 0 ? "" : ", " + missing + " not measured");
+    out.println("The better of what was measured at the start and at the end:");
     limits(out, report.limits());
     report.failures().forEach(failure -> out.println("FAILED: " + failure));
     report.warnings().forEach(warning -> out.println("WARNING: " + warning));
-    out.println("Duration: " + report.facts().getOrDefault("Duration", "hours"));
+    out.println("Duration: " + report.facts().get(Machine.DURATION));
   }
 }

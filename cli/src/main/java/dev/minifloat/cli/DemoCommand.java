@@ -214,8 +214,8 @@ final class DemoCommand extends BaseCommand {
                 + " BF16 in those rows, else F32), biases and norms (F32).");
     out()
         .println(
-            "Cosines and changes are against F32 weights on the same backend; tokens/s is a median"
-                + " on this machine as it was, an indication only.");
+            "Cosines and changes are against F32 weights on the same backend; tokens/s are of this"
+                + " machine as it was, an indication only.");
     for (BackendResult backend : report.backends()) {
       out()
           .println(

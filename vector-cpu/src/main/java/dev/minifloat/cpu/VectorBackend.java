@@ -38,12 +38,17 @@ public final class VectorBackend extends BackendBase {
   private final Memory memory = new Memory();
   private final Kernels kernels;
 
-  /** A backend with a thread for each available processor. */
+  /**
+   * A backend with a thread for each available processor.
+   *
+   * @throws dev.minifloat.BackendUnavailableException if the JVM runs without the Vector API
+   */
   public VectorBackend() {
     this(Runtime.getRuntime().availableProcessors());
   }
 
   private VectorBackend(int threads) {
+    VectorProvider.requireAvailable();
     super(NAME);
     workers = new Workers(threads);
     kernels = new VectorKernels(workers, memory);
@@ -53,6 +58,7 @@ public final class VectorBackend extends BackendBase {
    * A backend with a given number of threads, the caller's included; they start when first needed.
    *
    * @throws IllegalArgumentException if it is not positive
+   * @throws dev.minifloat.BackendUnavailableException if the JVM runs without the Vector API
    */
   public static VectorBackend threads(int threads) {
     if (threads < 1) {
@@ -66,12 +72,15 @@ public final class VectorBackend extends BackendBase {
    * operands until it makes no garbage, as only compiled code does. A program that calls this first
    * does not find its own first calls slow.
    *
-   * <p>Takes some seconds for a format, most of them the compiler's. It leaves nothing behind; any
-   * thread may call it, at any time and again.
+   * <p>Takes some seconds of a core for a format, most of them the compiler's, and longer on a core
+   * that it has not to itself. It leaves nothing behind; any thread may call it, at any time and
+   * again.
    *
    * @param dtypes formats whose kernels will be used
+   * @throws dev.minifloat.BackendUnavailableException if the JVM runs without the Vector API
    */
   public static void warmUp(DType... dtypes) {
+    VectorProvider.requireAvailable();
     KernelCheck.warmUp(formats(dtypes));
   }
 
@@ -84,8 +93,10 @@ public final class VectorBackend extends BackendBase {
    *
    * @param dtypes formats whose kernels are checked, all if none is named
    * @return a report for each kernel
+   * @throws dev.minifloat.BackendUnavailableException if the JVM runs without the Vector API
    */
   public static List<KernelReport> selfCheck(DType... dtypes) {
+    VectorProvider.requireAvailable();
     return KernelCheck.selfCheck(formats(dtypes));
   }
 

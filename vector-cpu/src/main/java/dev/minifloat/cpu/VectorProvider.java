@@ -44,9 +44,17 @@ public final class VectorProvider implements BackendProvider {
 
   @Override
   public Backend create() {
-    if (availability() instanceof Availability.Unavailable(var reasons)) {
+    return new VectorBackend();
+  }
+
+  /**
+   * Throws if the backend can't run here.
+   *
+   * @throws BackendUnavailableException with the flag that helps
+   */
+  static void requireAvailable() {
+    if (new VectorProvider().availability() instanceof Availability.Unavailable(var reasons)) {
       throw new BackendUnavailableException("Backend vector can't run here: " + reasons.getFirst());
     }
-    return new VectorBackend();
   }
 }

@@ -35,6 +35,28 @@ class PathsTest {
       }
       """;
 
+  private static final String WARM_UP =
+      """
+      import dev.minifloat.*;
+      import dev.minifloat.cpu.VectorBackend;
+
+      class Program {
+        public static void main(String[] args) {
+          for (Runnable use : new Runnable[] {
+              () -> VectorBackend.warmUp(DType.F32),
+              () -> VectorBackend.selfCheck(DType.F32),
+              () -> VectorBackend.threads(1)}) {
+            try {
+              use.run();
+              System.out.println("no exception");
+            } catch (BackendUnavailableException e) {
+              System.out.println(e.getMessage());
+            }
+          }
+        }
+      }
+      """;
+
   @TempDir Path directory;
 
   @Test
@@ -49,6 +71,14 @@ class PathsTest {
     assertEquals(1, logged.size(), () -> String.join("\n", lines));
     assertTrue(logged.getFirst().contains("INFO"), logged::toString);
     assertTrue(logged.getFirst().contains(why), logged::toString);
+  }
+
+  @Test
+  void withoutTheFlagItsOwnMethodsSayWhatHelps() throws Exception {
+    List<String> lines = runProgram(WARM_UP, "-cp", classPath());
+    String why = "start java with --add-modules jdk.incubator.vector";
+    assertEquals(
+        3, lines.stream().filter(l -> l.contains(why)).count(), () -> String.join("\n", lines));
   }
 
   @Test
@@ -76,7 +106,12 @@ class PathsTest {
   }
 
   private List<String> run(String... arguments) throws IOException, InterruptedException {
-    Path program = Files.writeString(directory.resolve("Program.java"), PROGRAM);
+    return runProgram(PROGRAM, arguments);
+  }
+
+  private List<String> runProgram(String text, String... arguments)
+      throws IOException, InterruptedException {
+    Path program = Files.writeString(directory.resolve("Program.java"), text);
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(List.of(arguments));

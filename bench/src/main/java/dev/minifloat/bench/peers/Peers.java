@@ -58,7 +58,7 @@ public record Peers(List<Peer> present, List<Absent> absent) implements AutoClos
       absent.add(new Absent(name, e.getMessage()));
     } catch (LinkageError e) {
       absent.add(
-          new Absent(name, "it isn't on the class path (" + e + "); run bench/peers/install"));
+          new Absent(name, "it isn't installed; run bench/peers/install (" + e.getMessage() + ")"));
     } catch (RuntimeException e) {
       absent.add(new Absent(name, "it failed to start: " + e));
     }

@@ -235,7 +235,7 @@ public final class HtmlReport {
   }
 
   private void charts() {
-    List<String> order = List.copyOf(report.peers().keySet());
+    List<String> order = report.contestants();
     Map<Panel, List<BarChart.Category>> panels = new LinkedHashMap<>();
     for (RunReport.Row row : report.rows()) {
       Workload workload = row.workload();

@@ -140,12 +140,13 @@ final class Roofline {
         Math.atan2(
             plotHeight / Math.log10(speed.getUpperBound() / speed.getLowerBound()),
             plotWidth / Math.log10(RIGHT / LEFT));
-    double at = Math.sqrt(from * (fma / rate));
+    // Its middle; further left the axis would cut it.
+    double at = Math.max(2.5 * LEFT, Math.sqrt(from * (fma / rate)));
     label(
         plot,
         "%s, %.0f GB/s".formatted(name, rate),
         at,
-        at * rate * 1.06,
+        Math.min(at * rate, fma) * 1.06,
         -angle,
         TextAnchor.BOTTOM_CENTER);
   }

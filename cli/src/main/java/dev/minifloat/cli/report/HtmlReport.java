@@ -118,8 +118,8 @@ public final class HtmlReport {
       "Linear layers: the matrices of query, key, value, attention output and feed-forward, with"
           + " their scales. All weights: those, the word, position and type tables (F16 and BF16 in"
           + " those two rows, F32 in all others), and biases and norms in F32. Activations are F32."
-          + " Tokens per second are the median of a few repetitions, padding not counted, on the"
-          + " machine as it was: an indication, not a benchmark.";
+          + " Tokens per second, padding not counted, are of the machine as it was: an indication,"
+          + " not a benchmark.";
 
   private static void row(StringBuilder html, FormatResult result) {
     html.append("<th>").append(HtmlPage.escaped(result.format().name())).append("</th>");
