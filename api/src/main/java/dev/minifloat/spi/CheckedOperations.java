@@ -44,6 +44,7 @@ abstract class CheckedOperations implements Operations {
   public final Tensor upload(HostTensor host) {
     Objects.requireNonNull(host, "host");
     Checks checks = checks(Op.UPLOAD).supported(host.dtype(), host.scaling());
+    Checks.requireReadable("host", host);
     return checks.fill(
         host.dtype(), host.shape(), host.scaling(), out -> base().copyIn(host, out.storage()));
   }
@@ -51,6 +52,7 @@ abstract class CheckedOperations implements Operations {
   @Override
   public final HostTensor download(Tensor x, Arena arena) {
     Objects.requireNonNull(arena, "arena");
+    Checks.requireOpen("arena", arena.scope());
     Checks checks = checks(Op.DOWNLOAD);
     TensorView view = checks.operand("x", x);
     requireUncut("x", view);
@@ -70,6 +72,11 @@ abstract class CheckedOperations implements Operations {
 
   private static boolean isUncut(TensorView x) {
     return x.isWhole() && x.shape().equals(x.storage().shape());
+  }
+
+  /** Whether an unscaled matrix is the transpose of one whose rows are dense. */
+  private static boolean hasRunsInColumns(TensorView x) {
+    return x.isUnscaled() && x.stride(0) == 1 && x.stride(1) != 1;
   }
 
   private static void requireUncut(String name, TensorView x) {
@@ -213,7 +220,7 @@ abstract class CheckedOperations implements Operations {
     TensorView view = checks.operand("b", b);
     Checks.requireRank("b", view, 2);
     // Weights [N, K] keep their layout, so that blocks stay whole and products by rows stay fast.
-    boolean turned = !isUncut(view) && isUncut(view.transposed());
+    boolean turned = !isUncut(view) && (isUncut(view.transposed()) || hasRunsInColumns(view));
     TensorView source = turned ? view.transposed() : view;
     requireUncut("b", source);
     TensorView out =
@@ -306,9 +313,10 @@ abstract class CheckedOperations implements Operations {
     List<Tensor> results = new ArrayList<>(gemms.size());
     try {
       gemms.forEach(gemm -> results.add(gemm(gemm)));
-    } catch (RuntimeException e) {
-      results.forEach(Tensor::close);
-      throw e;
+    } finally {
+      if (results.size() < gemms.size()) {
+        results.forEach(Tensor::close);
+      }
     }
     return List.copyOf(results);
   }

@@ -1,11 +1,13 @@
 package dev.minifloat.spi;
 
 import dev.minifloat.DType;
+import dev.minifloat.HostTensor;
 import dev.minifloat.Op;
 import dev.minifloat.Scaling;
 import dev.minifloat.Shape;
 import dev.minifloat.Tensor;
 import dev.minifloat.UnsupportedOpException;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -113,6 +115,27 @@ final class Checks {
               .formatted(name, tensor.backend().name()));
     }
     return view;
+  }
+
+  /** Throws for memory that was given back, or that another thread keeps to itself. */
+  static void requireReadable(String name, HostTensor host) {
+    for (MemorySegment memory : List.of(host.data(), host.scales())) {
+      requireOpen(name, memory.scope());
+      if (!memory.isAccessibleBy(Thread.currentThread())) {
+        throw new IllegalArgumentException(
+            name
+                + ": the memory of "
+                + host
+                + " is confined to another thread; allocate it in an arena that is shared or automatic");
+      }
+    }
+  }
+
+  /** Throws for memory that was given back. */
+  static void requireOpen(String name, MemorySegment.Scope memory) {
+    if (!memory.isAlive()) {
+      throw new IllegalStateException(name + ": its memory was given back; the arena is closed");
+    }
   }
 
   /** Throws for the first value out of [low, high]. */

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.minifloat.DType;
 import dev.minifloat.HostTensor;
 import dev.minifloat.MinifloatException;
+import dev.minifloat.Scaling;
 import dev.minifloat.Shape;
 import dev.minifloat.reference.ReferenceBackend;
 import java.io.IOException;
@@ -17,6 +18,8 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -42,6 +45,40 @@ class UnreadableMemoryTest {
       assertTrue(message.contains("truncated while mapped"), message);
       assertEquals(0, backend.liveTensors());
       assertEquals("freed", backend.events.getFirst());
+    }
+  }
+
+  @Test
+  void memoryOfAnotherThreadIsRefusedByName() throws InterruptedException {
+    AtomicReference<HostTensor> foreign = new AtomicReference<>();
+    CountDownLatch used = new CountDownLatch(1);
+    CountDownLatch made = new CountDownLatch(1);
+    Thread owner =
+        Thread.ofPlatform()
+            .start(
+                () -> {
+                  try (Arena arena = Arena.ofConfined()) {
+                    foreign.set(
+                        HostTensor.allocate(arena, DType.F32, Shape.of(3), Scaling.none(), 1));
+                    made.countDown();
+                    used.await();
+                  } catch (InterruptedException e) {
+                    throw new IllegalStateException(e);
+                  }
+                });
+    made.await();
+    try (ReferenceBackend backend = new ReferenceBackend()) {
+      String message =
+          assertThrows(IllegalArgumentException.class, () -> backend.upload(foreign.get()))
+              .getMessage();
+      assertTrue(message.contains("host") && message.contains("another thread"), message);
+      used.countDown();
+      owner.join();
+      message =
+          assertThrows(IllegalStateException.class, () -> backend.upload(foreign.get()))
+              .getMessage();
+      assertTrue(message.contains("host") && message.contains("closed"), message);
+      assertEquals(0, backend.liveTensors());
     }
   }
 

@@ -7,9 +7,11 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -134,8 +136,12 @@ final class BenchCommand extends BaseCommand {
           throw usage("--vector-bits: " + width + " is not one of 128, 256, 512");
         }
       }
+      Set<Path> distinct = new HashSet<>();
       for (Path file : files().values()) {
         OutputFile.requireWritable(file);
+        if (!distinct.add(file.toAbsolutePath().normalize())) {
+          throw usage(file + ": two results can't be written to one file");
+        }
       }
       requireJar();
       out().flush();
@@ -227,7 +233,8 @@ final class BenchCommand extends BaseCommand {
       } catch (IOException e) {
         throw new CommandFailure("can't start " + command.getFirst() + ": " + Paths.reason(e), e);
       }
-      try {
+      // A signal may reach this process only.
+      try (AtExit _ = AtExit.run(process::destroy)) {
         return process.waitFor();
       } catch (InterruptedException e) {
         process.destroy();

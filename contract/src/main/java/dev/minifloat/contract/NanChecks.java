@@ -192,6 +192,7 @@ final class NanChecks {
               "dequantize " + table + " to " + to,
               expected,
               scope.download(scope.dequantize(x, to)));
+          turned(expected, scope.download(scope.dequantize(turned(x), to)));
           Compare.sameBits(
               "embedding of " + table + " to " + to,
               expected,
@@ -206,6 +207,22 @@ final class NanChecks {
             Compare.sameValue("scale × element " + i + " of " + table, Float.NaN, value);
           }
         }
+      }
+    }
+  }
+
+  /** [COLUMNS, ROWS / 2, 2]: neither rows nor columns of it lie together. */
+  private static Tensor turned(Tensor x) {
+    return x.reshape(2, ROWS / 2, COLUMNS).transposed(0, 2);
+  }
+
+  private static void turned(HostTensor expected, HostTensor got) {
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
+      int source = (i % 2 * (ROWS / 2) + i / 2 % (ROWS / 2)) * COLUMNS + i / ROWS;
+      if (got.code(i) != expected.code(source)) {
+        throw new ContractViolation(
+            "dequantize to %s, turned: element %d is %x, expected %x"
+                .formatted(got.dtype(), i, got.code(i), expected.code(source)));
       }
     }
   }

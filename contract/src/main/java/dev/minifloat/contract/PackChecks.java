@@ -104,6 +104,10 @@ final class PackChecks {
     Operand a = Operand.random(7, DType.F32, Scaling.none(), 5, 33);
     product(backend, a, wide.slice(0, 1, 34).slice(1, 2, 37));
     product(backend, a, wide.slice(1, 2, 35).transposed());
+    // Few rows, and enough columns for kernels of long vectors.
+    Operand oneRow = Operand.random(9, DType.F32, Scaling.none(), 1, 256);
+    Operand cut = Operand.random(10, DType.F32, Scaling.none(), 70, 300);
+    product(backend, oneRow, cut.slice(0, 3, 67).slice(1, 0, 256).transposed());
     try (Scope scope = backend.scope()) {
       Tensor left = a.on(scope);
       Tensor b = wide.on(scope);

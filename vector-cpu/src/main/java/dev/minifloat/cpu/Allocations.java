@@ -13,7 +13,7 @@ final class Allocations {
   /** Bytes of heap that the calling thread has allocated, and nanoseconds that it has run. */
   record Meter(LongSupplier bytes, LongSupplier nanos) {}
 
-  /** Empty where the JVM measures neither. */
+  /** Empty where the JVM measures neither, or not of this thread, as of a virtual one. */
   static Optional<Meter> meter() {
     if (ModuleLayer.boot().findModule(MODULE).isEmpty()) {
       return Optional.empty();
@@ -28,6 +28,9 @@ final class Allocations {
               && threads.isThreadAllocatedMemorySupported()
               && threads.isThreadAllocatedMemoryEnabled()
               && threads.isCurrentThreadCpuTimeSupported()
+              && threads.isThreadCpuTimeEnabled()
+              && threads.getCurrentThreadAllocatedBytes() >= 0
+              && threads.getCurrentThreadCpuTime() >= 0
           ? Optional.of(
               new Meter(threads::getCurrentThreadAllocatedBytes, threads::getCurrentThreadCpuTime))
           : Optional.empty();

@@ -7,6 +7,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,6 +38,43 @@ final class KernelCheck {
   private KernelCheck() {}
 
   static void warmUp(Set<DType> dtypes) {
+    onMeasurableThread(
+        () -> {
+          warmUpHere(dtypes);
+          return null;
+        });
+  }
+
+  /** The JVM counts allocations and time of platform threads only. */
+  private static <T> T onMeasurableThread(Supplier<T> work) {
+    if (!Thread.currentThread().isVirtual()) {
+      return work.get();
+    }
+    FutureTask<T> task = new FutureTask<>(work::get);
+    Thread thread = Thread.ofPlatform().daemon().name("minifloat-kernel-check").start(task);
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return task.get();
+        } catch (InterruptedException _) {
+          // Nothing here can be left half done; the caller sees the interrupt afterwards.
+          interrupted = true;
+        }
+      }
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw new IllegalStateException(thread.getName() + " failed", e.getCause());
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static void warmUpHere(Set<DType> dtypes) {
     try (VectorBackend backend = VectorBackend.threads(1);
         Scope scope = backend.scope()) {
       settle(KernelRuns.of(backend, scope, dtypes), Allocations.meter().orElse(NO_METER));
@@ -81,9 +121,16 @@ final class KernelCheck {
   }
 
   static List<KernelReport> selfCheck(Set<DType> dtypes) {
+    return onMeasurableThread(() -> selfCheckHere(dtypes));
+  }
+
+  private static List<KernelReport> selfCheckHere(Set<DType> dtypes) {
     Optional<Allocations.Meter> meter = Allocations.meter();
     if (meter.isEmpty()) {
-      String advice = "allocations can't be measured without the module " + Allocations.MODULE;
+      String advice =
+          "allocations can't be measured: that needs the module "
+              + Allocations.MODULE
+              + ", and the measurement of threads' CPU time and allocations, which is on by default";
       LOG.warn("Vector kernels were not checked: {}", advice);
       return List.of(new KernelReport("all", -1, false, advice));
     }

@@ -17,6 +17,7 @@ import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -101,6 +102,9 @@ public final class VectorBackend extends BackendBase {
   }
 
   private static Set<DType> formats(DType... dtypes) {
+    for (DType dtype : dtypes) {
+      Objects.requireNonNull(dtype, "dtypes");
+    }
     return dtypes.length == 0 ? EnumSet.allOf(DType.class) : EnumSet.copyOf(Arrays.asList(dtypes));
   }
 

@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /** Warm-up and self-check, in JVMs of their own: what is compiled there depends on nothing else. */
@@ -67,6 +68,14 @@ class SelfCheckTest {
     List<String> lines = run("-XX:InlineSmallCode=50", "-XX:InlineSmallCode=10000");
     assertTrue(count(lines, "healthy ") > 10, () -> String.join("\n", lines));
     assertEquals(0, count(lines, "bad "), () -> String.join("\n", lines));
+  }
+
+  @Test
+  void virtualThreadsMeasureAsWell() throws Exception {
+    AtomicReference<List<KernelReport>> reports = new AtomicReference<>();
+    Thread.ofVirtual().start(() -> reports.set(VectorBackend.selfCheck(DType.I8))).join();
+    assertTrue(reports.get().stream().allMatch(KernelReport::healthy), reports::toString);
+    assertTrue(reports.get().stream().anyMatch(r -> r.bytesPerCall() > 0), reports::toString);
   }
 
   @Test

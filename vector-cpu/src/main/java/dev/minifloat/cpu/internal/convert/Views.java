@@ -2,6 +2,7 @@ package dev.minifloat.cpu.internal.convert;
 
 import dev.minifloat.DType;
 import dev.minifloat.codec.PackedElements;
+import dev.minifloat.cpu.internal.math.Nans;
 import dev.minifloat.cpu.internal.runtime.ReadAhead;
 import dev.minifloat.spi.HostStorage;
 import dev.minifloat.spi.TensorView;
@@ -97,12 +98,12 @@ public final class Views {
     }
   }
 
-  /** One value, scaled. */
+  /** One value, scaled; a NaN that the product gives has no sign. */
   public static float value(HostStorage s, long index) {
     float element = Tables.decode(s.dtype(), s.data(), index);
     return s.grid().scales() == 0
         ? element
-        : ScaledRuns.scale(s, s.grid().indexOf(index)) * element;
+        : Nans.canonical(ScaledRuns.scale(s, s.grid().indexOf(index)) * element);
   }
 
   /** Element {@code index}, in row-major order, of a view of I32. */

@@ -28,8 +28,8 @@ public final class VectorMath {
    */
   private static final FloatVector ALIGNER = constant(0x1.8p23f + 127);
 
-  /** Below this e^x counts as 0; e^x is still a normal number here. */
-  static final float SMALLEST_EXPONENT = -87.33f;
+  /** Below this, the last float above −126 · ln 2, e^x counts as 0: it is no normal number. */
+  static final float SMALLEST_EXPONENT = -87.33654f;
 
   private static final FloatVector EXP_END = constant(SMALLEST_EXPONENT);
 

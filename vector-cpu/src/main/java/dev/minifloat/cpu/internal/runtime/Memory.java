@@ -137,7 +137,7 @@ public final class Memory implements AutoCloseable {
   private MinifloatException refused(long bytes, String reason, OutOfMemoryError cause) {
     return new MinifloatException(
         ("Can't allocate %d bytes of native memory with %d in use by tensors: %s;"
-                + " close tensors that are done with, or raise -XX:MaxDirectMemorySize")
+                + " close tensors that are done with, or give the process more memory")
             .formatted(bytes, usedBytes(), reason),
         cause);
   }
