@@ -5,8 +5,10 @@ import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
 
+import dev.minifloat.cpu.internal.runtime.ClassCopies;
 import dev.minifloat.cpu.internal.runtime.Segments;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
@@ -20,18 +22,26 @@ import jdk.incubator.vector.VectorOperators;
  *   &lt;&lt; 16         even                    | 0
  *   &amp; FFFF0000    odd                     | 0
  * </pre>
+ *
+ * <p>{@link DotKernels} makes a copy for brief calls and one for others.
  */
 final class DotBf16 implements DotFused {
+  /** Whether its calls are brief, see {@link #BRIEF}. */
+  private static final boolean BRIEFLY = ClassCopies.data(MethodHandles.lookup(), Boolean.class);
+
   private static final int V = LANES * Integer.BYTES;
 
   /** Bytes of a step. */
-  private static final int STEP = 2 * V;
+  private static final int STEP = BRIEFLY ? 2 * V : 4 * V;
+
+  /** Bytes that the loop counts by; single ones where it must start at once. */
+  private static final int UNIT = BRIEFLY ? 1 : STEP;
 
   private static final int ODD = 0xFFFF0000;
 
   @Override
   public int most() {
-    return BRIEF;
+    return BRIEFLY ? BRIEF : MOST;
   }
 
   @Override
@@ -41,28 +51,46 @@ final class DotBf16 implements DotFused {
     int whole = bytes & -STEP;
     int done = whole / Short.BYTES;
     float rest = done == n ? 0 : tail(a, aFrom + whole, b, bFrom + whole, n - done);
-    MemorySegment left = Segments.slice(a, aFrom, whole);
-    MemorySegment right = Segments.slice(b, bFrom, whole);
+    MemorySegment left = BRIEFLY ? Segments.slice(a, aFrom, whole) : Segments.exact(a);
+    MemorySegment right = BRIEFLY ? Segments.slice(b, bFrom, whole) : Segments.exact(b);
+    long at = BRIEFLY ? 0 : aFrom;
+    long bt = BRIEFLY ? 0 : bFrom;
     IntVector odd = IntVector.broadcast(INT, ODD);
     FloatVector s0 = FloatVector.zero(FLOAT);
     FloatVector s1 = s0;
     FloatVector s2 = s0;
     FloatVector s3 = s0;
-    for (int i = 0; i < whole; i += STEP) {
-      IntVector x = IntVector.fromMemorySegment(INT, left, i, LE);
-      IntVector y = IntVector.fromMemorySegment(INT, right, i, LE);
+    for (int j = 0; j < whole / UNIT; j += STEP / UNIT) {
+      IntVector x = IntVector.fromMemorySegment(INT, left, at + (long) j * UNIT, LE);
+      IntVector y = IntVector.fromMemorySegment(INT, right, bt + (long) j * UNIT, LE);
       s0 =
           x.lanewise(VectorOperators.LSHL, 16)
               .reinterpretAsFloats()
               .fma(y.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats(), s0);
       s1 = x.and(odd).reinterpretAsFloats().fma(y.and(odd).reinterpretAsFloats(), s1);
-      x = IntVector.fromMemorySegment(INT, left, i + (long) V, LE);
-      y = IntVector.fromMemorySegment(INT, right, i + (long) V, LE);
+      x = IntVector.fromMemorySegment(INT, left, at + (long) j * UNIT + V, LE);
+      y = IntVector.fromMemorySegment(INT, right, bt + (long) j * UNIT + V, LE);
       s2 =
           x.lanewise(VectorOperators.LSHL, 16)
               .reinterpretAsFloats()
               .fma(y.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats(), s2);
       s3 = x.and(odd).reinterpretAsFloats().fma(y.and(odd).reinterpretAsFloats(), s3);
+      if (!BRIEFLY) {
+        x = IntVector.fromMemorySegment(INT, left, at + (long) j * UNIT + 2L * V, LE);
+        y = IntVector.fromMemorySegment(INT, right, bt + (long) j * UNIT + 2L * V, LE);
+        s0 =
+            x.lanewise(VectorOperators.LSHL, 16)
+                .reinterpretAsFloats()
+                .fma(y.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats(), s0);
+        s1 = x.and(odd).reinterpretAsFloats().fma(y.and(odd).reinterpretAsFloats(), s1);
+        x = IntVector.fromMemorySegment(INT, left, at + (long) j * UNIT + 3L * V, LE);
+        y = IntVector.fromMemorySegment(INT, right, bt + (long) j * UNIT + 3L * V, LE);
+        s2 =
+            x.lanewise(VectorOperators.LSHL, 16)
+                .reinterpretAsFloats()
+                .fma(y.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats(), s2);
+        s3 = x.and(odd).reinterpretAsFloats().fma(y.and(odd).reinterpretAsFloats(), s3);
+      }
     }
     FloatVector s = s0.add(s1).add(s2.add(s3));
     s = LANES >= 16 ? s.add(s.rearrange(DotLanes.EIGHT_AWAY)) : s;

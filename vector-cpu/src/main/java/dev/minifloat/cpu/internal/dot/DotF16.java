@@ -17,16 +17,39 @@ import jdk.incubator.vector.FloatVector;
  * sum of floats in a vector, since their order is fixed; so each product goes to one of many sums
  * in an array, which are added as vectors behind the loops.
  *
- * <p>A loop takes products of both halves of the operands: two for each sum loaded and stored. Of
- * four, with a stream of memory for each part, it was slower. Some 16 turns of each loop, until its
- * stores are aligned and behind its last vector, are not vectors, so loops are long.
+ * <p>Some 16 turns of each loop, until its stores are aligned and behind its last vector, are not
+ * vectors. So short operands take a sum for each product, and long ones the products of both their
+ * halves, two for each sum loaded and stored, which makes such turns longer. Of four, with a stream
+ * of memory for each part, loops were slower.
  */
 final class DotF16 implements DotFused {
+  /** Up to so many products each has a sum of its own. */
+  private static final int SINGLE = 2048;
+
   @Override
   public float dot(
       MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n, DotScratch.Pool pool) {
     DotScratch scratch = pool.take();
-    float[] sums = scratch.sums();
+    float sum =
+        n <= SINGLE
+            ? single(a, aFrom, b, bFrom, n, scratch.sums())
+            : halves(a, aFrom, b, bFrom, n, scratch.sums());
+    pool.give(scratch);
+    return sum;
+  }
+
+  private static float single(
+      MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n, float[] products) {
+    MemorySegment x = Segments.exact(a);
+    MemorySegment y = Segments.exact(b);
+    for (int i = 0; i < n; i++) {
+      products[i] = value(x, aFrom + 2L * i) * value(y, bFrom + 2L * i);
+    }
+    return sum(products, n);
+  }
+
+  private static float halves(
+      MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n, float[] sums) {
     int half = n / 2;
     long apart = (long) half * Short.BYTES;
     int count = Math.min(half, sums.length);
@@ -36,7 +59,6 @@ final class DotF16 implements DotFused {
       addProducts(a, aFrom + 2L * i, b, bFrom + 2L * i, apart, more, sums);
     }
     float sum = sum(sums, count);
-    pool.give(scratch);
     return n % 2 == 0
         ? sum
         : Math.fma(value(a, aFrom + 2L * (n - 1)), value(b, bFrom + 2L * (n - 1)), sum);

@@ -23,12 +23,14 @@ interface DotFused {
   int MOST = 1 << 16;
 
   /**
-   * Elements that a call of a kernel takes whose loop works on slices of its operands, and so
-   * starts at once ({@link Segments#slice}): 64 steps of four vectors of F32.
+   * Elements that a brief call takes at most: 64 steps of four vectors of F32. The loop of a kernel
+   * for brief calls works on slices of its operands, and so starts at once ({@link
+   * Segments#slice}).
    *
    * <p>A call of many more steps spends its first times in the loop, which then is compiled before
    * the method is; what stands before the loop the compiler takes for seldom executed, inlines
-   * nothing there, and slices are garbage. Beyond 68 steps that was seen.
+   * nothing there, and slices are garbage. Beyond 68 steps that was seen. So longer operands are
+   * cut in pieces of this size, or go to a copy of the kernel that takes them where they lie.
    */
   int BRIEF = 64 * 4 * Species.LANES;
 

@@ -27,6 +27,13 @@ public final class DotKernels {
   /** At {@link #index}; null for a pair without a kernel. */
   private static final DotFused[] FUSED = kernels();
 
+  /** For more than {@link DotFused#BRIEF} elements, likewise. */
+  private static final DotFused[] LONG = FUSED.clone();
+
+  static {
+    put(LONG, DType.BF16, DType.BF16, copy(DotBf16.class, false));
+  }
+
   private static final DotFused FLOATS = kernel(DType.F32, DType.F32);
 
   private DotKernels() {}
@@ -34,7 +41,7 @@ public final class DotKernels {
   private static DotFused[] kernels() {
     DotFused[] kernels = new DotFused[TYPES * TYPES];
     put(kernels, DType.F32, DType.F32, new DotF32());
-    put(kernels, DType.BF16, DType.BF16, new DotBf16());
+    put(kernels, DType.BF16, DType.BF16, copy(DotBf16.class, true));
     put(kernels, DType.F32, DType.BF16, new DotF32Bf16());
     put(kernels, DType.F16, DType.F16, new DotF16());
     put(kernels, DType.F16, DType.F32, new DotF16F32());
@@ -48,8 +55,11 @@ public final class DotKernels {
   }
 
   private static DotFused bytes(DType a, DType b) {
-    return ClassCopies.instantiate(
-        MethodHandles.lookup(), DotFused.class, DotBytes.class, new DotBytes.Pair(a, b));
+    return copy(DotBytes.class, new DotBytes.Pair(a, b));
+  }
+
+  private static DotFused copy(Class<? extends DotFused> template, Object constants) {
+    return ClassCopies.instantiate(MethodHandles.lookup(), DotFused.class, template, constants);
   }
 
   private static void put(DotFused[] kernels, DType a, DType b, DotFused kernel) {
@@ -125,11 +135,12 @@ public final class DotKernels {
     if (n <= DotFused.BRIEF) {
       return kernel.dot(left, fromA, right, fromB, (int) n, pool);
     }
-    int most = kernel.most();
+    DotFused longer = LONG[index(a.dtype(), b.dtype())];
+    int most = longer.most();
     float sum = 0;
     for (long k = 0; k < n; k += most) {
       int count = (int) Math.min(most, n - k);
-      sum += kernel.dot(left, fromA + k * bytesA, right, fromB + k * bytesB, count, pool);
+      sum += longer.dot(left, fromA + k * bytesA, right, fromB + k * bytesB, count, pool);
     }
     return sum;
   }
