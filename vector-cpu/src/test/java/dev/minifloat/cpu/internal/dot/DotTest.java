@@ -75,6 +75,30 @@ class DotTest {
     }
   }
 
+  /** Around the lengths at which other kernels, or more calls of one, take over. */
+  @Test
+  void longOperandsOfWideFormatsAreMultipliedWhole() {
+    Random random = new Random(12);
+    int brief = DotFused.BRIEF;
+    try (Arena arena = Arena.ofConfined();
+        VectorBackend backend = VectorBackend.threads(1)) {
+      for (DType dtype : List.of(DType.BF16, DType.F32, DType.F16)) {
+        for (int n :
+            new int[] {
+              brief - 1, brief, brief + 1, brief + 191, DotFused.MOST, DotFused.MOST + 1, 140_003
+            }) {
+          HostTensor a = ProductsOracle.random(arena, random, dtype, Scaling.none(), n);
+          HostTensor b = ProductsOracle.random(arena, random, dtype, Scaling.none(), n);
+          try (Scope scope = backend.scope()) {
+            float actual = backend.dot(scope.upload(a), scope.upload(b));
+            ProductsOracle.Sum.of(ProductsOracle.values(a), 0, 1, ProductsOracle.values(b), 0, 1, n)
+                .check(actual, dtype + ", n = " + n);
+          }
+        }
+      }
+    }
+  }
+
   /** One special value among ones, at places that fall to the vectors, and to what they leave. */
   @Test
   void specialsCountWhereverTheyAre() {
@@ -109,12 +133,17 @@ class DotTest {
 
   @Test
   void callsAllocateNothing() {
+    // Long ones first: what their loops leave to be compiled is worst.
+    callsAllocateNothing(20_000);
+    callsAllocateNothing(3000);
+  }
+
+  private static void callsAllocateNothing(int n) {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     Random random = new Random(7);
     try (Arena arena = Arena.ofConfined();
         VectorBackend single = VectorBackend.threads(1);
         Scope scope = single.scope()) {
-      int n = 3000;
       for (DType left : TYPES) {
         for (DType right : TYPES) {
           if (!isReadStraight(left, right)) {
@@ -130,7 +159,7 @@ class DotTest {
             single.dot(a, b);
             least = Math.min(least, threads.getCurrentThreadAllocatedBytes() - before);
           }
-          assertEquals(0, least, left + " · " + right);
+          assertEquals(0, least, left + " · " + right + ", n = " + n);
         }
       }
     }
