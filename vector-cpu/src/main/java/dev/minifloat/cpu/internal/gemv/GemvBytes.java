@@ -18,8 +18,8 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShuffle;
 
 /**
- * The one text of {@link GemvRow} for E4M3 and E5M2. Words are loaded from one, two and three bytes
- * before the codes as well, so that each code is the highest byte of a word once:
+ * The one text of {@link GemvRows} for E4M3 and E5M2. Words are loaded from one, two and three
+ * bytes before the codes as well, so that each code is the highest byte of a word once:
  *
  * <pre>
  *   E4M3    s eeee mmm ........ ........ ........      E5M2    s eeeee mm ........ …
@@ -42,7 +42,7 @@ import jdk.incubator.vector.VectorShuffle;
  *
  * <p>and what is infinite or NaN gets the highest exponent.
  */
-final class GemvBytes implements GemvRow {
+final class GemvBytes implements GemvRows {
   private static final int GROUP;
   private static final boolean E4M3;
 
@@ -89,12 +89,14 @@ final class GemvBytes implements GemvRow {
   public void multiply(
       MemorySegment w,
       long at,
+      long rowBytes,
       int steps,
       MemorySegment x,
       int first,
       long pitch,
       float[] scales,
       int scale,
+      int rowScales,
       float[] sums,
       int to,
       int stride) {

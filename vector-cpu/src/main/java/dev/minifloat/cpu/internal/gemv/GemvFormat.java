@@ -11,13 +11,12 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 
 /**
- * What a copy of a {@link GemvRow} class is made for.
+ * What a copy of a {@link GemvRows} class is made for.
  *
  * <p>A kernel loads vectors of 32-bit words and takes words apart, so that a vector of floats holds
  * element p of each word. The activations it multiplies with are brought into the same order once a
@@ -32,8 +31,9 @@ import jdk.incubator.vector.IntVector;
  * @param dtype format of the elements
  * @param group elements of a row that share a scale which the kernel applies; 0 if it applies none
  * @param vectors vectors that it multiplies a row with: 1 or 2
+ * @param rows rows that it takes together: 1, or {@link GemvRows#ROWS}, then with one vector
  */
-record GemvFormat(DType dtype, int group, int vectors) {
+record GemvFormat(DType dtype, int group, int vectors, int rows) {
   private static final IntVector EVEN = IntVector.zero(INT).addIndex(2);
   private static final IntVector ODD = EVEN.add(1);
 
@@ -44,15 +44,16 @@ record GemvFormat(DType dtype, int group, int vectors) {
    * The kernels made so far. A class each, and most programs use few of them, so each is made when
    * first asked for; it makes no difference who makes it.
    */
-  private static final Map<DType, AtomicReferenceArray<GemvRow>> KERNELS =
+  private static final Map<DType, AtomicReferenceArray<GemvRows>> KERNELS =
       new EnumMap<>(DType.class);
 
-  private static final Map<DType, AtomicReference<GemvRows>> QUADS = new EnumMap<>(DType.class);
+  private static final Map<DType, AtomicReferenceArray<GemvRows>> QUADS =
+      new EnumMap<>(DType.class);
 
   static {
     for (DType dtype : DType.values()) {
       KERNELS.put(dtype, new AtomicReferenceArray<>(GROUPS * COUNTS));
-      QUADS.put(dtype, new AtomicReference<>());
+      QUADS.put(dtype, new AtomicReferenceArray<>(GROUPS));
     }
   }
 
@@ -64,7 +65,8 @@ record GemvFormat(DType dtype, int group, int vectors) {
    */
   static boolean exists(DType dtype, int group, int vectors) {
     return switch (dtype) {
-      case F32, BF16, F16, I8 -> group == 0 && vectors <= 2;
+      case F32, BF16, I8 -> group == 0 && vectors <= 2;
+      case F16 -> group == 0 && vectors == 1;
       // The look-up of sixteen values takes one vector, or two.
       case F4_E2M1, I4 -> vectors == 1 && LANES >= 8 && (group == 0 || group == 16 || group == 32);
       // A step holds at least one group.
@@ -74,60 +76,75 @@ record GemvFormat(DType dtype, int group, int vectors) {
   }
 
   /** The kernel of a format that {@link #exists}. */
-  static GemvRow kernel(DType dtype, int group, int vectors) {
-    AtomicReferenceArray<GemvRow> kernels = KERNELS.get(dtype);
+  static GemvRows kernel(DType dtype, int group, int vectors) {
+    AtomicReferenceArray<GemvRows> kernels = KERNELS.get(dtype);
     int index = group / 16 * COUNTS + vectors / 2;
-    GemvRow kernel = kernels.get(index);
+    GemvRows kernel = kernels.get(index);
     if (kernel == null) {
-      GemvFormat format = new GemvFormat(dtype, group, vectors);
-      kernel =
-          dtype == DType.F16
-              ? new GemvHalves(vectors)
-              : ClassCopies.instantiate(
-                  MethodHandles.lookup(), GemvRow.class, format.template(), format);
+      kernel = make(new GemvFormat(dtype, group, vectors, 1));
       kernels.set(index, kernel);
     }
     return kernel;
   }
 
-  /** The kernel of four unscaled rows and one vector at once; null if a format has none. */
-  static GemvRows quads(DType dtype) {
-    if (dtype != DType.F32 && dtype != DType.BF16) {
+  private static GemvRows make(GemvFormat format) {
+    return ClassCopies.instantiate(
+        MethodHandles.lookup(), GemvRows.class, format.template(), format);
+  }
+
+  /** The kernel of four rows and one vector at once; null if a format has none. */
+  static GemvRows quads(DType dtype, int group) {
+    if (dtype.bits() == Byte.SIZE) {
       return null;
     }
-    AtomicReference<GemvRows> made = QUADS.get(dtype);
-    GemvRows kernel = made.get();
+    AtomicReferenceArray<GemvRows> kernels = QUADS.get(dtype);
+    int index = group / 16;
+    GemvRows kernel = kernels.get(index);
     if (kernel == null) {
-      GemvFormat format = new GemvFormat(dtype, 0, 1);
-      kernel =
-          ClassCopies.instantiate(MethodHandles.lookup(), GemvRows.class, GemvQuads.class, format);
-      made.set(kernel);
+      kernel = make(new GemvFormat(dtype, group, 1, GemvRows.ROWS));
+      kernels.set(index, kernel);
     }
     return kernel;
   }
 
-  private Class<? extends GemvRow> template() {
+  private Class<? extends GemvRows> template() {
     return switch (dtype) {
-      case F32, BF16, I8 -> GemvWords.class;
+      case F32, BF16 -> rows == 1 ? GemvWords.class : GemvQuads.class;
+      case I8 -> GemvWords.class;
+      case F16 -> GemvHalves.class;
       case F8_E4M3, F8_E5M2 -> GemvBytes.class;
       case F4_E2M1, I4 -> GemvNibbles.class;
-      case F16, F6_E2M3, F6_E3M2, F8_E8M0, I32 ->
+      case F6_E2M3, F6_E3M2, F8_E8M0, I32 ->
           throw new IllegalArgumentException("dtype: there is no kernel for " + dtype);
     };
   }
 
-  /** The power of two that a kernel's elements, and so its sums, are too large by. */
+  /** Bytes before the first row that the kernel of four rows reads. */
+  static int bytesBefore(DType dtype) {
+    return dtype == DType.F16 ? Short.BYTES : 0;
+  }
+
+  /**
+   * The power of two that activations are multiplied by where elements are so much too large that
+   * sums would overflow. None that {@link GemvScales#areSafe} becomes subnormal.
+   */
+  static int activationExponent(DType dtype) {
+    return dtype == DType.F16 ? -24 : 0;
+  }
+
+  /** The power of two that a kernel's sums are too large by. */
   static int exponent(DType dtype) {
     return switch (dtype) {
       case F8_E4M3 -> 8;
       case F8_E5M2 -> 16;
-      case F32, F16, BF16, F8_E8M0, F6_E2M3, F6_E3M2, F4_E2M1, I8, I4, I32 -> 0;
+      case F16 -> 112 + activationExponent(dtype);
+      case F32, BF16, F8_E8M0, F6_E2M3, F6_E3M2, F4_E2M1, I8, I4, I32 -> 0;
     };
   }
 
-  /** Elements in a word; 1 where a kernel meets them one by one. */
+  /** Elements in a word. */
   static int parts(DType dtype) {
-    return dtype == DType.F16 ? 1 : 32 / dtype.bits();
+    return 32 / dtype.bits();
   }
 
   /** Elements of a row that a kernel takes in a step. */

@@ -1,93 +1,206 @@
 package dev.minifloat.cpu.internal.gemv;
 
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
+import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
+import static dev.minifloat.cpu.internal.runtime.Species.LE;
 
+import dev.minifloat.cpu.internal.runtime.ClassCopies;
 import dev.minifloat.cpu.internal.runtime.Segments;
-import dev.minifloat.cpu.internal.runtime.Species;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
+import java.lang.invoke.MethodHandles;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
+import jdk.incubator.vector.VectorOperators;
 
 /**
- * {@link GemvRow} for F16: a part of a row is widened to the first-level cache, then multiplied.
+ * The one text of {@link GemvRows} for F16, of one row and of four. Of a word's two elements the
+ * upper one is at its top; so that the lower one is too, words are loaded from two bytes before:
  *
- * <p>The Vector API has no conversion from F16. The compiler has: it turns a plain loop over {@link
- * Float#float16ToFloat} into the machine's instruction, which is exact for infinities, NaNs and
- * subnormals and faster than taking the bits apart; but it can't tell that activations and sums are
- * different arrays, so the products need a loop of their own.
+ * <pre>
+ *   word    s eeeee mmmmmmmmmm ................
+ *   &gt;&gt; 3    s sss eeeee mmmmmmmmmm .............
+ *   &amp;, |    s 111 eeeee mmmmmmmmmm 0000000000000
+ *             8 bits  | 23 bits                    of an F32
+ * </pre>
+ *
+ * <p>The added bits make the exponent 2^112 too large, which the factor of the row's sum undoes
+ * ({@link GemvFormat#exponent}), and keep every float a normal one: at subnormals some machines
+ * stumble. With u the float so made, its sign put aside,
+ *
+ * <pre>
+ *   e ≥ 1:  the value is u, and 2u − 2^98 ≥ u
+ *   e = 0:  the value, 2^98 · 0.m, is 2u − 2^98 &lt; u, since u = 2^97 · 1.m
+ * </pre>
+ *
+ * <p>so that the lesser of both is right for subnormals and zeros too; −0 may become +0, which no
+ * sum shows. Floats of one sign compare by their bits. Infinities and NaNs become those of F32.
+ *
+ * <p>The compiler has the machine's conversion, but only for plain loops from and to arrays; what
+ * they widen would have to pass through memory.
  */
-final class GemvHalves implements GemvRow {
-  /** Elements that are widened at a time. */
-  static final int WIDENED = 4096;
+final class GemvHalves implements GemvRows {
+  private static final boolean ALONE =
+      ClassCopies.data(MethodHandles.lookup(), GemvFormat.class).rows() == 1;
 
-  private static final ValueLayout.OfShort HALF =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-  private static final int STEP = 4 * LANES;
   private static final long V = (long) LANES * Float.BYTES;
-  private static final long X_STEP = 4 * V;
 
-  private final int vectors;
+  /** A turn takes a vector of words and two of activations. */
+  private static final long X_TURN = 2 * V;
 
-  GemvHalves(int vectors) {
-    this.vectors = vectors;
-  }
+  private static final int SIGN = 0x80000000;
+  private static final int KEPT = SIGN | 0x0FFFE000;
+  private static final int ADDED = 0x70000000;
+
+  /** The bits of −2^98. */
+  private static final int HIDDEN = Float.floatToRawIntBits(-0x1p98f);
+
+  GemvHalves() {}
 
   @Override
   public void multiply(
       MemorySegment w,
       long at,
+      long rowBytes,
       int steps,
       MemorySegment x,
       int first,
       long pitch,
-      float[] scratch,
+      float[] scales,
       int scale,
+      int rowScales,
       float[] sums,
       int to,
       int stride) {
-    int count = steps * STEP;
-    for (int k = 0; k < count; k += WIDENED) {
-      int part = Math.min(WIDENED, count - k);
-      widen(w, at + 2L * k, part, scratch);
-      for (int v = 0; v < vectors; v++) {
-        multiply(scratch, part, x, first * X_STEP + v * pitch + 4L * k, sums, to + v * stride);
-      }
-    }
-  }
-
-  private static void widen(MemorySegment w, long at, int count, float[] target) {
-    MemorySegment halves = Segments.exact(w);
-    for (int i = 0; i < count; i++) {
-      target[i] = Float.float16ToFloat(halves.get(HALF, at + 2L * i));
-    }
-  }
-
-  private static void multiply(
-      float[] w, int count, MemorySegment x, long from, float[] sums, int to) {
+    MemorySegment words = Segments.exact(w);
     MemorySegment vector = Segments.exact(x);
-    FloatVector s0 = FloatVector.fromArray(FLOAT, sums, to);
-    FloatVector s1 = FloatVector.zero(FLOAT);
-    FloatVector s2 = s1;
-    FloatVector s3 = s1;
-    int turns = count / STEP;
-    for (int i = 0; i < turns; i++) {
-      int p = i * STEP;
-      long q = from + i * X_STEP;
-      s0 =
-          FloatVector.fromArray(FLOAT, w, p)
-              .fma(FloatVector.fromMemorySegment(FLOAT, vector, q, Species.LE), s0);
-      s1 =
-          FloatVector.fromArray(FLOAT, w, p + LANES)
-              .fma(FloatVector.fromMemorySegment(FLOAT, vector, q + V, Species.LE), s1);
-      s2 =
-          FloatVector.fromArray(FLOAT, w, p + 2 * LANES)
-              .fma(FloatVector.fromMemorySegment(FLOAT, vector, q + 2 * V, Species.LE), s2);
-      s3 =
-          FloatVector.fromArray(FLOAT, w, p + 3 * LANES)
-              .fma(FloatVector.fromMemorySegment(FLOAT, vector, q + 3 * V, Species.LE), s3);
+    FloatVector zero = FloatVector.zero(FLOAT);
+    FloatVector two = FloatVector.broadcast(FLOAT, 2);
+    FloatVector a = FloatVector.fromArray(FLOAT, sums, to);
+    FloatVector b = ALONE ? zero : FloatVector.fromArray(FLOAT, sums, to + LANES);
+    FloatVector c = ALONE ? zero : FloatVector.fromArray(FLOAT, sums, to + 2 * LANES);
+    FloatVector d = ALONE ? zero : FloatVector.fromArray(FLOAT, sums, to + 3 * LANES);
+    int begin = 2 * first;
+    int end = 2 * (first + steps);
+    long start = at - begin * V;
+    // Written out: methods would be compiled before this loop, and too big to be inlined.
+    for (int i = begin; i < end; i++) {
+      long p = start + i * V;
+      FloatVector x0 = FloatVector.fromMemorySegment(FLOAT, vector, i * X_TURN, LE);
+      FloatVector x1 = FloatVector.fromMemorySegment(FLOAT, vector, i * X_TURN + V, LE);
+      IntVector e1 = IntVector.fromMemorySegment(INT, words, p, LE);
+      // A row alone may be the first of the memory.
+      IntVector e0 =
+          ALONE
+              ? e1.lanewise(VectorOperators.LSHL, 16)
+              : IntVector.fromMemorySegment(INT, words, p - 2, LE);
+      e0 = e0.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      a =
+          e0.lanewise(
+                  VectorOperators.UMIN,
+                  e0.reinterpretAsFloats()
+                      .fma(
+                          two,
+                          e0.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                      .reinterpretAsInts())
+              .reinterpretAsFloats()
+              .fma(x0, a);
+      e1 = e1.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      a =
+          e1.lanewise(
+                  VectorOperators.UMIN,
+                  e1.reinterpretAsFloats()
+                      .fma(
+                          two,
+                          e1.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                      .reinterpretAsInts())
+              .reinterpretAsFloats()
+              .fma(x1, a);
+      if (ALONE) {
+        continue;
+      }
+
+      e1 = IntVector.fromMemorySegment(INT, words, p + rowBytes, LE);
+      e0 = IntVector.fromMemorySegment(INT, words, p + rowBytes - 2, LE);
+      e0 = e0.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      b =
+          e0.lanewise(
+                  VectorOperators.UMIN,
+                  e0.reinterpretAsFloats()
+                      .fma(
+                          two,
+                          e0.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                      .reinterpretAsInts())
+              .reinterpretAsFloats()
+              .fma(x0, b);
+      e1 = e1.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      b =
+          e1.lanewise(
+                  VectorOperators.UMIN,
+                  e1.reinterpretAsFloats()
+                      .fma(
+                          two,
+                          e1.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                      .reinterpretAsInts())
+              .reinterpretAsFloats()
+              .fma(x1, b);
+
+      e1 = IntVector.fromMemorySegment(INT, words, p + 2 * rowBytes, LE);
+      e0 = IntVector.fromMemorySegment(INT, words, p + 2 * rowBytes - 2, LE);
+      e0 = e0.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      c =
+          e0.lanewise(
+                  VectorOperators.UMIN,
+                  e0.reinterpretAsFloats()
+                      .fma(
+                          two,
+                          e0.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                      .reinterpretAsInts())
+              .reinterpretAsFloats()
+              .fma(x0, c);
+      e1 = e1.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      c =
+          e1.lanewise(
+                  VectorOperators.UMIN,
+                  e1.reinterpretAsFloats()
+                      .fma(
+                          two,
+                          e1.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                      .reinterpretAsInts())
+              .reinterpretAsFloats()
+              .fma(x1, c);
+
+      e1 = IntVector.fromMemorySegment(INT, words, p + 3 * rowBytes, LE);
+      e0 = IntVector.fromMemorySegment(INT, words, p + 3 * rowBytes - 2, LE);
+      e0 = e0.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      d =
+          e0.lanewise(
+                  VectorOperators.UMIN,
+                  e0.reinterpretAsFloats()
+                      .fma(
+                          two,
+                          e0.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                      .reinterpretAsInts())
+              .reinterpretAsFloats()
+              .fma(x0, d);
+      e1 = e1.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      d =
+          e1.lanewise(
+                  VectorOperators.UMIN,
+                  e1.reinterpretAsFloats()
+                      .fma(
+                          two,
+                          e1.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                      .reinterpretAsInts())
+              .reinterpretAsFloats()
+              .fma(x1, d);
     }
-    s0.add(s1).add(s2.add(s3)).intoArray(sums, to);
+    a.intoArray(sums, to);
+    if (ALONE) {
+      return;
+    }
+    b.intoArray(sums, to + LANES);
+    c.intoArray(sums, to + 2 * LANES);
+    d.intoArray(sums, to + 3 * LANES);
   }
 }

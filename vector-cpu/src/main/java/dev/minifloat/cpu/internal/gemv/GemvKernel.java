@@ -17,7 +17,7 @@ import java.util.function.IntConsumer;
  * Products of a matrix with a few vectors: out[v, r] = Σ_k w[r, k] · x[v, k], at most {@link
  * #MOST_VECTORS} v. The matrix is streamed once and never packed.
  *
- * <p>Dense rows are multiplied straight from memory ({@link GemvRow}) if there is a kernel for the
+ * <p>Dense rows are multiplied straight from memory ({@link GemvRows}) if there is a kernel for the
  * format and the scales lie right ({@link GemvScales}); what remains of K, the rows where that went
  * wrong, and every other matrix is decoded first ({@link GemvDecoded}). Either way a row's order of
  * summation depends on its values, on K, and for 8-bit floats on whether it begins its storage.
@@ -58,8 +58,11 @@ public final class GemvKernel implements IntConsumer {
   /** Elements of a row that are multiplied at a time: activations for the first-level cache. */
   private static final int CHUNK = 1 << 13;
 
-  /** Elements below which a hand-over to another thread costs more than it gains. */
+  /** Elements below which a hand-over to another thread costs more than it gains: decoded … */
   private static final long LEAST_PARALLEL = 1 << 16;
+
+  /** … and taken by kernels, which are so much faster. */
+  private static final long LEAST_PARALLEL_DIRECT = 1 << 20;
 
   /** Steps of K that are a task of their own where vectors are too long to be held. */
   private static final long SLICE = 1 << 16;
@@ -134,6 +137,7 @@ public final class GemvKernel implements IntConsumer {
 
   private void beginDirect(long matrices, int held) {
     DType dtype = w.storage().dtype();
+    int power = GemvFormat.activationExponent(dtype);
     direct =
         vectors <= (dtype.bits() < 8 ? MOST_OF_NIBBLES : MOST_OF_OTHERS)
             && w.hasDenseRows()
@@ -143,14 +147,19 @@ public final class GemvKernel implements IntConsumer {
             && (dtype.bits() >= 8 || w.startsRowsAtMultiplesOf(2))
             && scales.show(w, matrices)
             && GemvFormat.exists(dtype, scales.group(), 1)
-            && (!scales.isScaled() || GemvScales.areSafe(x, held * depth));
+            && ((!scales.isScaled() && power == 0) || GemvScales.areSafe(x, held * depth));
     factored = x;
-    if (direct && scales.columns()) {
+    if (direct && (scales.columns() || power != 0)) {
       factored = buffers.take(held * depth);
+    }
+    if (direct && scales.columns()) {
       long first = scales.scaleRow(w.offset());
       for (int v = 0; v < held; v++) {
         direct &= scales.multiply(x, v * depth, depth, first, factored);
       }
+    }
+    if (direct && power != 0) {
+      multiply(scales.columns() ? factored : x, held * depth, Math.scalb(1f, power), factored);
     }
     steps = direct ? depth / GemvFormat.step(dtype) : 0;
     span = direct ? steps * GemvFormat.step(dtype) : 0;
@@ -190,6 +199,13 @@ public final class GemvKernel implements IntConsumer {
     int rows = TASK_ELEMENTS / depth;
     int unit = rows >= TASK_ROWS ? TASK_ROWS : GemvDecoded.GROUP;
     return Math.clamp(rows - rows % unit, GemvDecoded.GROUP, GemvDecoded.BLOCK);
+  }
+
+  /** Multiplies activations by a power of two. */
+  private static void multiply(float[] x, int count, float factor, float[] target) {
+    for (int i = 0; i < count; i++) {
+      target[i] = x[i] * factor;
+    }
   }
 
   private void arrange(DType dtype, int count) {
@@ -243,7 +259,8 @@ public final class GemvKernel implements IntConsumer {
       epilogue = store;
       transposed = byRows;
       int tasks = Work.toInt("matrices", matrices * blocks, "tasks");
-      if ((double) matrices * w.rows() * depth >= LEAST_PARALLEL) {
+      if ((double) matrices * w.rows() * depth
+          >= (direct ? LEAST_PARALLEL_DIRECT : LEAST_PARALLEL)) {
         workers.run(tasks, this);
       } else {
         for (int task = 0; task < tasks; task++) {
@@ -443,8 +460,7 @@ public final class GemvKernel implements IntConsumer {
     int groups = group == 0 ? 0 : span / group;
     int rowFactors = scales.rowFactors(w);
     int together = rowFactors == 0 ? 1 : Math.clamp(FACTORS / rowFactors, 1, count);
-    float[] factors =
-        buffers.take(Math.max(GemvHalves.WIDENED, groups + (together - 1) * rowFactors + LANES));
+    float[] factors = buffers.take(groups + (together - 1) * rowFactors + LANES);
     long element = w.index(matrix, first, 0);
     for (int r = 0; r < count; ) {
       int rows = count - r;
@@ -487,7 +503,7 @@ public final class GemvKernel implements IntConsumer {
    * all rows pass.
    */
   private void multiply(
-      GemvRow kernel,
+      GemvRows kernel,
       long at,
       int rows,
       int from,
@@ -502,29 +518,32 @@ public final class GemvKernel implements IntConsumer {
     int step = GemvFormat.step(dtype);
     long rowBytes = w.rowStride() * dtype.bits() / Byte.SIZE;
     int most = CHUNK / some / step;
-    GemvRows quads = some == 1 ? GemvFormat.quads(dtype) : null;
+    int before = GemvFormat.bytesBefore(dtype);
+    GemvRows quads = some == 1 ? GemvFormat.quads(dtype, scales.group()) : null;
     for (int k = 0; k < steps; k += most) {
       int part = Math.min(most, steps - k);
       long start = at + (long) k * step * dtype.bits() / Byte.SIZE;
       int scale = scales.group() == 0 ? 0 : k * step / scales.group();
-      int r = 0;
-      for (; quads != null && r <= rows - GemvRows.ROWS; r += GemvRows.ROWS) {
-        quads.multiply(
-            data, start + r * rowBytes, rowBytes, part, x, from + k, lanes, to + r * LANES);
-      }
-      for (; r < rows; r++) {
-        kernel.multiply(
-            data,
-            start + r * rowBytes,
-            part,
-            x,
-            from + k,
-            pitch,
-            factors,
-            scale + r * rowFactors,
-            lanes,
-            to + r * LANES,
-            taskRows * LANES);
+      for (int r = 0; r < rows; ) {
+        long rowAt = start + r * rowBytes;
+        long last = rowAt + (GemvRows.ROWS - 1) * rowBytes;
+        boolean one = quads == null || r > rows - GemvRows.ROWS || Math.min(rowAt, last) < before;
+        (one ? kernel : quads)
+            .multiply(
+                data,
+                rowAt,
+                rowBytes,
+                part,
+                x,
+                from + k,
+                pitch,
+                factors,
+                scale + r * rowFactors,
+                rowFactors,
+                lanes,
+                to + r * LANES,
+                taskRows * LANES);
+        r += one ? 1 : GemvRows.ROWS;
       }
     }
   }

@@ -44,8 +44,13 @@ final class GemvQuads implements GemvRows {
       int steps,
       MemorySegment x,
       int first,
+      long pitch,
+      float[] scales,
+      int scale,
+      int rowScales,
       float[] sums,
-      int to) {
+      int to,
+      int stride) {
     MemorySegment words = Segments.exact(w);
     MemorySegment vector = Segments.exact(x);
     FloatVector zero = FloatVector.zero(FLOAT);

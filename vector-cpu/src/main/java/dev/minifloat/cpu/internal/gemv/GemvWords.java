@@ -14,13 +14,13 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 
 /**
- * The one text of {@link GemvRow} for F32, BF16 and I8, whose elements are had from a word by a
+ * The one text of {@link GemvRows} for F32, BF16 and I8, whose elements are had from a word by a
  * shift or two; exact, infinities and NaNs too.
  *
  * <p>A step takes four vectors of elements, in four, two or one loads, to two sums for each vector
  * of activations; of I8, which {@link GemvQuads} doesn't take, to four for a single one.
  */
-final class GemvWords implements GemvRow {
+final class GemvWords implements GemvRows {
   private static final int PARTS;
   private static final int VECTORS;
 
@@ -43,12 +43,14 @@ final class GemvWords implements GemvRow {
   public void multiply(
       MemorySegment w,
       long at,
+      long rowBytes,
       int steps,
       MemorySegment x,
       int first,
       long pitch,
       float[] scales,
       int scale,
+      int rowScales,
       float[] sums,
       int to,
       int stride) {
