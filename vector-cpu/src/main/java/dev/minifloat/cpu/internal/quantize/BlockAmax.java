@@ -55,21 +55,28 @@ final class BlockAmax {
     MemorySegment src = values;
     long at = from;
     int vectors = blocks * (block / LANES);
-    boolean signs = true;
-    for (; vectors > blocks; vectors >>= 1) {
+    int last = blocks / LANES;
+    // Two levels at a time, where it can: each pass costs its loads and stores.
+    for (; vectors > 2 * blocks; vectors >>= 1) {
       halve(src, at, vectors >> 1, tree, treeAt);
       src = tree;
       at = treeAt;
-      signs = false;
     }
-    int last = blocks / LANES;
-    for (; vectors > 2 * last; vectors >>= 1) {
-      fold(src, at, vectors >> 1, tree, treeAt, signs);
+    if (vectors > blocks) {
+      vectors >>= 2;
+      halveAndFold(src, at, vectors, vectors > last ? tree : dst, vectors > last ? treeAt : to);
       src = tree;
       at = treeAt;
-      signs = false;
     }
-    fold(src, at, last, dst, to, signs);
+    for (; vectors >= 4 * last; vectors >>= 2) {
+      boolean ends = vectors == 4 * last;
+      foldTwice(src, at, vectors >> 2, ends ? dst : tree, ends ? to : treeAt);
+      src = tree;
+      at = treeAt;
+    }
+    if (vectors == 2 * last) {
+      fold(src, at, last, dst, to);
+    }
     return blocks;
   }
 
@@ -87,11 +94,49 @@ final class BlockAmax {
     }
   }
 
-  /**
-   * The maxima of each two lanes, from two vectors to one, once freed of signs if they have any.
-   */
+  /** The maxima of each two vectors, and of each two lanes of those: from four vectors to one. */
+  private static void halveAndFold(
+      MemorySegment values, long from, int vectors, MemorySegment dst, long to) {
+    MemorySegment x = Segments.exact(values);
+    MemorySegment y = Segments.exact(dst);
+    IntVector even = EVEN;
+    IntVector odd = ODD;
+    int n = vectors * LANES;
+    for (int i = 0; i < n; i += LANES) {
+      long at = from + 16L * i;
+      IntVector a = IntVector.fromMemorySegment(INT, x, at, LE).and(MAGNITUDE);
+      IntVector b = IntVector.fromMemorySegment(INT, x, at + 4L * LANES, LE).and(MAGNITUDE);
+      IntVector c = IntVector.fromMemorySegment(INT, x, at + 8L * LANES, LE).and(MAGNITUDE);
+      IntVector d = IntVector.fromMemorySegment(INT, x, at + 12L * LANES, LE).and(MAGNITUDE);
+      IntVector p = a.max(b);
+      IntVector q = c.max(d);
+      even.selectFrom(p, q).max(odd.selectFrom(p, q)).intoMemorySegment(y, to + 4L * i, LE);
+    }
+  }
+
+  /** The maxima of each four lanes, from four vectors to one. */
+  private static void foldTwice(
+      MemorySegment values, long from, int vectors, MemorySegment dst, long to) {
+    MemorySegment x = Segments.exact(values);
+    MemorySegment y = Segments.exact(dst);
+    IntVector even = EVEN;
+    IntVector odd = ODD;
+    int n = vectors * LANES;
+    for (int i = 0; i < n; i += LANES) {
+      long at = from + 16L * i;
+      IntVector a = IntVector.fromMemorySegment(INT, x, at, LE).and(MAGNITUDE);
+      IntVector b = IntVector.fromMemorySegment(INT, x, at + 4L * LANES, LE).and(MAGNITUDE);
+      IntVector c = IntVector.fromMemorySegment(INT, x, at + 8L * LANES, LE).and(MAGNITUDE);
+      IntVector d = IntVector.fromMemorySegment(INT, x, at + 12L * LANES, LE).and(MAGNITUDE);
+      IntVector p = even.selectFrom(a, b).max(odd.selectFrom(a, b));
+      IntVector q = even.selectFrom(c, d).max(odd.selectFrom(c, d));
+      even.selectFrom(p, q).max(odd.selectFrom(p, q)).intoMemorySegment(y, to + 4L * i, LE);
+    }
+  }
+
+  /** The maxima of each two lanes, from two vectors to one. */
   private static void fold(
-      MemorySegment values, long from, int vectors, MemorySegment dst, long to, boolean signs) {
+      MemorySegment values, long from, int vectors, MemorySegment dst, long to) {
     MemorySegment x = Segments.exact(values);
     MemorySegment y = Segments.exact(dst);
     IntVector even = EVEN;
@@ -99,12 +144,8 @@ final class BlockAmax {
     int n = vectors * LANES;
     for (int i = 0; i < n; i += LANES) {
       long at = from + 8L * i;
-      IntVector a = IntVector.fromMemorySegment(INT, x, at, LE);
-      IntVector b = IntVector.fromMemorySegment(INT, x, at + 4L * LANES, LE);
-      if (signs) {
-        a = a.and(MAGNITUDE);
-        b = b.and(MAGNITUDE);
-      }
+      IntVector a = IntVector.fromMemorySegment(INT, x, at, LE).and(MAGNITUDE);
+      IntVector b = IntVector.fromMemorySegment(INT, x, at + 4L * LANES, LE).and(MAGNITUDE);
       even.selectFrom(a, b).max(odd.selectFrom(a, b)).intoMemorySegment(y, to + 4L * i, LE);
     }
   }

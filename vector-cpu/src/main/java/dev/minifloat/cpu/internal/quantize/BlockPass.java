@@ -95,12 +95,13 @@ final class BlockPass {
             && BlockAmax.handles(grid.blockColumns());
     shift = shifted ? Long.numberOfTrailingZeros(grid.blockColumns()) : -1;
     blocks = memory.take(8L * count);
-    zero(blocks.segment(), count);
   }
 
-  private static void zero(MemorySegment blocks, int count) {
+  /** Makes the amax of all blocks that of zeros. */
+  void zero() {
+    MemorySegment amax = Segments.exact(blocks.segment());
     for (int i = 0; i < count; i++) {
-      blocks.set(PackedElements.INT, 4L * i, 0);
+      amax.set(PackedElements.INT, 4L * i, 0);
     }
   }
 
@@ -112,7 +113,7 @@ final class BlockPass {
   }
 
   /**
-   * Takes rows (over all matrices) and columns into the amax of their blocks.
+   * Takes the amax of all blocks from rows (over all matrices) and columns.
    *
    * @param cold whether they are in memory, and not in a cache
    */
@@ -127,6 +128,7 @@ final class BlockPass {
         amaxOfRuns(values, firstRow * endColumn, last, buffer);
         return;
       }
+      zero();
       for (long row = firstRow; row < endRow; row++) {
         long scaleRow = grid.index(row / grid.rows(), row % grid.rows(), 0) - firstScale;
         last = whole ? last : row * grid.columns() + endColumn;

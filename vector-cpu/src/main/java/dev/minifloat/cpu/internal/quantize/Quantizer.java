@@ -133,6 +133,7 @@ public final class Quantizer {
       long first = (long) task * Work.TASK;
       BlockPass pass = open(first, (int) Math.min(Work.TASK, grid.scales() - first));
       try {
+        pass.zero();
         pass.scales();
       } finally {
         close(pass);
@@ -183,6 +184,7 @@ public final class Quantizer {
       int parts = Work.toInt("x", (long) downAll * across, "pieces of bands");
       whole = open(0, Work.toInt("spec", grid.scales(), "scales"));
       try {
+        whole.zero();
         workers.run(parts, amaxTask);
         whole.scales();
         int tasks = Work.tasks(elements);
