@@ -1,6 +1,7 @@
 package dev.minifloat.cpu.internal.convert;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import dev.minifloat.DType;
@@ -13,16 +14,24 @@ import dev.minifloat.Shape;
 import dev.minifloat.cpu.VectorBackend;
 import dev.minifloat.cpu.internal.VectorKernels;
 import dev.minifloat.cpu.internal.runtime.Memory;
+import dev.minifloat.cpu.internal.runtime.Species;
 import dev.minifloat.cpu.internal.runtime.Workers;
 import dev.minifloat.spi.TensorView;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
 import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is compiled allocates nothing, given the tensor to write to. */
 class ConversionAllocationTest {
@@ -58,19 +67,78 @@ class ConversionAllocationTest {
     }
   }
 
-  private static void assertAllocatesNothing(String what, Runnable call) {
+  /** Prints what allocates where all calls are made in one JVM: as listed, or the last first. */
+  static final class Program {
+    private Program() {}
+
+    public static void main(String[] arguments) {
+      open();
+      Map<String, Runnable> calls = new LinkedHashMap<>(quantization());
+      calls.putAll(conversion());
+      List<String> order = new ArrayList<>(calls.keySet());
+      if (arguments[0].equals("reversed")) {
+        order = order.reversed();
+      }
+      // What was compiled for the first calls is shared with the last ones, and the other way
+      // round.
+      for (int turn = 0; turn < 2; turn++) {
+        for (String what : order) {
+          long bytes = leastAllocated(calls.get(what));
+          if (bytes > 0) {
+            System.out.println("turn " + turn + ": " + what + ": " + bytes + " bytes");
+          }
+        }
+      }
+      close();
+      System.out.println("calls: " + order.size());
+    }
+  }
+
+  /** Bytes of a call, once they don't get fewer: what is interpreted boxes vectors. */
+  private static long leastAllocated(Runnable call) {
     long least = Long.MAX_VALUE;
-    // Interpreted and half-compiled code boxes vectors.
     for (int round = 0; round < 40_000 && least > 0; round++) {
       long before = THREADS.getCurrentThreadAllocatedBytes();
       call.run();
       least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
     }
-    assertEquals(0, least, what);
+    return least;
+  }
+
+  private static void assertAllocateNothing(Map<String, Runnable> calls) {
+    calls.forEach((what, call) -> assertEquals(0, leastAllocated(call), what));
   }
 
   @Test
   void quantizeAndDequantizeAllocateNothing() {
+    assertAllocateNothing(quantization());
+  }
+
+  @Test
+  void convertAndCopyAllocateNothing() {
+    assertAllocateNothing(conversion());
+  }
+
+  /** A method that is compiled before a loop that calls it may not be inlined there any more. */
+  @ParameterizedTest
+  @ValueSource(strings = {"listed", "reversed"})
+  void whatIsCompiledFirstMakesNoDifference(String order) throws Exception {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(List.of("-XX:MaxVectorSize=" + Species.BITS / 8, "-XX:-BackgroundCompilation"));
+    command.addAll(List.of("--enable-native-access=ALL-UNNAMED"));
+    command.addAll(List.of("--add-modules", "jdk.incubator.vector"));
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.addAll(List.of(Program.class.getName(), order));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertEquals(0, process.waitFor(), output);
+    assertTrue(output.lines().anyMatch(line -> line.startsWith("calls: ")), output);
+    assertTrue(output.lines().noneMatch(line -> line.startsWith("turn ")), output);
+  }
+
+  private static Map<String, Runnable> quantization() {
+    Map<String, Runnable> calls = new LinkedHashMap<>();
     for (QuantSpec spec :
         List.of(
             QuantSpec.of(DType.F8_E4M3).scaling(Scaling.rows()),
@@ -83,20 +151,20 @@ class ConversionAllocationTest {
       TensorView quantized = tensor(spec.dtype(), SHAPE, spec.scaling());
       for (Rounding rounding : ROUNDINGS) {
         QuantSpec rounded = spec.rounding(rounding);
-        assertAllocatesNothing(
-            "quantize " + rounded, () -> kernels.quantize(x, quantized, rounded));
+        calls.put("quantize " + rounded, () -> kernels.quantize(x, quantized, rounded));
       }
       TensorView values = tensor(DType.F32, SHAPE, Scaling.none());
-      assertAllocatesNothing("dequantize " + spec, () -> kernels.dequantize(quantized, values));
+      calls.put("dequantize " + spec, () -> kernels.dequantize(quantized, values));
       TensorView turned = quantized.transposed();
       TensorView columns = tensor(DType.BF16, turned.shape(), Scaling.none());
-      assertAllocatesNothing("turned " + spec, () -> kernels.dequantize(turned, columns));
-      assertAllocatesNothing("amax " + spec, () -> kernels.amax(quantized));
+      calls.put("turned " + spec, () -> kernels.dequantize(turned, columns));
+      calls.put("amax " + spec, () -> kernels.amax(quantized));
     }
+    return calls;
   }
 
-  @Test
-  void convertAndCopyAllocateNothing() {
+  private static Map<String, Runnable> conversion() {
+    Map<String, Runnable> calls = new LinkedHashMap<>();
     for (DType dtype : DType.values()) {
       TensorView to = tensor(dtype, SHAPE, Scaling.none());
       TensorView same = tensor(dtype, SHAPE, Scaling.none());
@@ -104,16 +172,17 @@ class ConversionAllocationTest {
       Overflow overflow = Overflow.defaultFor(dtype);
       if (dtype != DType.F32) {
         for (Rounding rounding : ROUNDINGS) {
-          assertAllocatesNothing(
+          calls.put(
               "F32 to " + dtype + ", " + rounding,
               () -> kernels.convert(x, to, rounding, overflow));
         }
-        assertAllocatesNothing(
+        calls.put(
             dtype + " to F32",
             () -> kernels.convert(to, back, Rounding.NEAREST_EVEN, Overflow.IEEE));
       }
-      assertAllocatesNothing("copy of " + dtype, () -> kernels.copy(to, same));
-      assertAllocatesNothing("amax of " + dtype, () -> kernels.amax(to));
+      calls.put("copy of " + dtype, () -> kernels.copy(to, same));
+      calls.put("amax of " + dtype, () -> kernels.amax(to));
     }
+    return calls;
   }
 }
