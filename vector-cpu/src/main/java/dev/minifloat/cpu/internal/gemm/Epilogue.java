@@ -37,6 +37,12 @@ public final class Epilogue implements AutoCloseable {
   /** The longest run of a row that {@link #store} takes. */
   public static final int LONGEST_RUN = PackingBuffers.ROW_FLOATS / 2;
 
+  /**
+   * {@link #LANES}, unknown to the compiler. Runs are short: a loop whose steps it knows would have
+   * its bounds checks taken out, and two slow turns before and after it, that cost more.
+   */
+  private final int lanes;
+
   private final PackingBuffers buffers;
   private final GemmOperand operand = new GemmOperand();
   private final AtomicInteger largest = new AtomicInteger();
@@ -54,6 +60,7 @@ public final class Epilogue implements AutoCloseable {
   /** An epilogue to be used again and again. */
   public Epilogue(PackingBuffers buffers) {
     this.buffers = buffers;
+    lanes = LANES;
   }
 
   /**
@@ -167,11 +174,11 @@ public final class Epilogue implements AutoCloseable {
   }
 
   /** alpha · sum with canonical NaNs: all there is to do, as a rule. */
-  private static void finish(
+  private void finish(
       float[] sums, int from, float alpha, int count, MemorySegment target, long at) {
     MemorySegment dst = Segments.exact(target);
     int i = 0;
-    for (; i <= count - LANES; i += LANES) {
+    for (; i <= count - LANES; i += lanes) {
       FloatVector x = FloatVector.fromArray(F32, sums, from + i).mul(alpha);
       x.blend(Float.NaN, x.compare(VectorOperators.NE, x))
           .intoMemorySegment(dst, at + 4L * i, Species.LE);
@@ -182,7 +189,7 @@ public final class Epilogue implements AutoCloseable {
   }
 
   /** alpha · sum + bias with canonical NaNs. */
-  private static void finish(
+  private void finish(
       float[] sums,
       int from,
       float alpha,
@@ -193,7 +200,7 @@ public final class Epilogue implements AutoCloseable {
       long at) {
     MemorySegment dst = Segments.exact(target);
     int i = 0;
-    for (; i <= count - LANES; i += LANES) {
+    for (; i <= count - LANES; i += lanes) {
       FloatVector x =
           FloatVector.fromArray(F32, sums, from + i)
               .mul(alpha)

@@ -3,12 +3,14 @@ package dev.minifloat.cpu.internal.gemm;
 /**
  * How a product is cut.
  *
- * <p>A task computes {@code rows} × {@code columns} sums. It has a strip of packed B, a few blocks
- * of {@code step} × {@code columns}, in the second-level cache, and goes through it once for each
- * panel of A, of which a block of K stays in the first-level cache meanwhile. So do the sums of a
- * panel if the strip has all of K, which is worth more than a wider strip. The more rows, the less
- * it matters that the strip was packed, or came from far away. Sums are chains of FMAs with K
- * ascending however they are cut, so that the cut may depend on the number of threads.
+ * <p>A task computes {@code rows} × {@code columns} sums. It has a strip of packed B, as a rule one
+ * block of {@code step} × {@code columns}, in the second-level cache, and goes through it once for
+ * each panel of A, which comes from a cache further away as one stream. Sums stay in registers for
+ * a whole block, so deep blocks are worth more than wide strips, and more than blocks that would
+ * fit into the first-level cache. The more rows, the less it matters that the strip was packed; but
+ * twice as many were slower by a third in a product of 2048, for the number of their pages as it
+ * seems. Sums are chains of FMAs with K ascending however they are cut, so that the cut may depend
+ * on the number of threads.
  */
 final class GemmBlocks {
   /** Floats of a strip of B (512 KiB), beside which panels of A pass through the cache. */

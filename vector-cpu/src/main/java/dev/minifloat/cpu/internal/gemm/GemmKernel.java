@@ -8,7 +8,7 @@ import java.util.function.IntConsumer;
 /**
  * The matrix product for operands of any format: panels of both are packed to F32, tiles are
  * multiplied, and the {@link Epilogue} stores the rows of a panel while they are in the first-level
- * cache.
+ * cache, a few after each tile of the next panel.
  *
  * <pre>
  *   for each group of matrices, for each outer block of rows:
@@ -55,6 +55,7 @@ public final class GemmKernel implements IntConsumer {
   private boolean sameB;
   private boolean shared;
   private int pitch;
+  private int pitchA;
   private int panelsOfStrip;
 
   /** The current round: whether it packs A, and its part of the product. */
@@ -121,7 +122,8 @@ public final class GemmKernel implements IntConsumer {
     shared = n > blocks.columns() || (a.hasDenseColumns() && !a.hasDenseRows());
     long held = shared ? Math.min(k, HELD_DEPTH / blocks.step() * (long) blocks.step()) : k;
     boolean waiting = held < k;
-    long floatsOfRow = count(held, blocks.step()) * GemmTile.PITCH;
+    pitchA = Packing.pitchA(blocks.step());
+    long floatsOfRow = count(held, blocks.step()) * Math.ceilDiv(pitchA, GemmTile.ROWS);
     long outerRows = m;
     long outerColumns = n;
     if (shared) {
@@ -138,7 +140,7 @@ public final class GemmKernel implements IntConsumer {
       stack = Math.max(1, Math.min(stack, HELD_FLOATS / (outerRows * floatsOfRow)));
     }
     steps = (int) count(held, blocks.step());
-    int perMatrix = panels(outerRows) * Packing.PANEL_A * (shared ? steps : 0);
+    int perMatrix = panels(outerRows) * pitchA * (shared ? steps : 0);
     panelsA = shared ? buffers.take((sameA ? 1 : (int) stack) * perMatrix) : null;
     sums = waiting ? buffers.take((int) (tasks * stack) * blocks.rows() * pitch) : null;
     for (matrix = 0; matrix < matrices; matrix += stack) {
@@ -221,7 +223,7 @@ public final class GemmKernel implements IntConsumer {
   /** Where a panel is among those of A that are shared. */
   private int panelAt(int of, int block, int panel) {
     int before = (of * steps + block) * panels(rows);
-    return (before + panel) * Packing.PANEL_A;
+    return (before + panel) * pitchA;
   }
 
   private void pack(int task, MemorySegment scratch) {
@@ -237,6 +239,7 @@ public final class GemmKernel implements IntConsumer {
         depth(block),
         panelsA,
         panelAt(of, block, panel),
+        pitchA,
         scratch);
   }
 
@@ -250,19 +253,20 @@ public final class GemmKernel implements IntConsumer {
     int width = (int) Math.min(blocks.columns(), columns - left);
     boolean last = step + (long) steps * blocks.step() >= a.columns();
     int together = blocksOfStrip();
-    // One panel's rows of sums are enough if they need not wait for other blocks of K.
+    // Two panels' rows of sums are enough if they need not wait for other blocks of K.
     boolean once = sums == null && steps <= together;
-    int room = (once ? GemmTile.ROWS : blocks.rows()) * pitch;
+    int room = (once ? 2 * GemmTile.ROWS : blocks.rows()) * pitch;
     float[] tiles = sums == null ? buffers.take(room) : sums;
     int at = sums == null ? 0 : task * room;
-    float[] panelA = shared ? panelsA : buffers.take(Packing.PANEL_A);
+    float[] panelA = shared ? panelsA : buffers.take(pitchA);
+    int before = 0;
     for (int begin = 0; begin < steps; begin += together) {
       int end = Math.min(steps, begin + together);
       if (packed == null) {
         packStrip(sameB ? 0 : matrix + of, column + left, width, begin, end, strip, scratch);
       }
       for (int i = 0; i < height; i += GemmTile.ROWS) {
-        int to = once ? 0 : at + i * pitch;
+        int to = at + (once ? i % (2 * GemmTile.ROWS) : i) * pitch;
         for (int block = begin; block < end; block++) {
           int depth = depth(block);
           long from = step + (long) block * blocks.step();
@@ -270,19 +274,37 @@ public final class GemmKernel implements IntConsumer {
           if (shared) {
             fromA = panelAt(sameA ? 0 : of, block, (int) ((first + i) / GemmTile.ROWS));
           } else {
-            Packing.packA(a, matrix + of, row + first + i, 1, from, depth, panelA, 0, scratch);
+            Packing.packA(
+                a, matrix + of, row + first + i, 1, from, depth, panelA, 0, pitchA, scratch);
           }
           int fromB =
               packed == null
                   ? (block - begin) * floatsOfStripBlock()
                   : packed.floatOf(
                       (int) (from / blocks.step()), (int) ((column + left) / GemmTile.COLUMNS));
-          panel(panelA, fromA, strip, fromB, depth, tiles, to, width, from == 0);
+          int due = i > 0 && last && block == steps - 1 ? GemmTile.ROWS : 0;
+          for (int j = 0; j < width; j += GemmTile.COLUMNS) {
+            tile(panelA, fromA, strip, fromB, depth, tiles, to, j, from == 0);
+            // Rows of the panel before go out one by one: all at once, they would be waited for.
+            int done = due * j / width;
+            int until = due * Math.min(width, j + GemmTile.COLUMNS) / width;
+            store(
+                tiles,
+                before,
+                of,
+                first + i - GemmTile.ROWS,
+                done,
+                until,
+                column + left,
+                width,
+                scratch);
+          }
         }
-        if (last && end == steps) {
-          int count = Math.min(GemmTile.ROWS, height - i);
-          store(tiles, to, of, first + i, count, column + left, width, scratch);
-        }
+        before = to;
+      }
+      if (last && end == steps) {
+        int i = (height - 1) / GemmTile.ROWS * GemmTile.ROWS;
+        store(tiles, before, of, first + i, 0, height - i, column + left, width, scratch);
       }
     }
     if (sums == null) {
@@ -325,7 +347,7 @@ public final class GemmKernel implements IntConsumer {
     }
   }
 
-  private void panel(
+  private void tile(
       float[] panelA,
       int fromA,
       MemorySegment strip,
@@ -333,18 +355,14 @@ public final class GemmKernel implements IntConsumer {
       int depth,
       float[] tiles,
       int to,
-      int width,
+      int j,
       boolean first) {
-    int pitchB = Packing.pitchB(depth);
+    int at = fromB + j / GemmTile.COLUMNS * Packing.pitchB(depth);
     int even = depth + (depth & 1);
-    for (int j = 0; j < width; j += GemmTile.COLUMNS) {
-      int at = fromB + j / GemmTile.COLUMNS * pitchB;
-      float[] before = first ? GemmTile.ZEROS : tiles;
-      int since = first ? 0 : to + j;
-      int stride = first ? 0 : pitch;
-      GemmTile.multiply(
-          panelA, fromA, strip, at, even, before, since, stride, tiles, to + j, pitch);
-    }
+    float[] before = first ? GemmTile.ZEROS : tiles;
+    int since = first ? 0 : to + j;
+    int stride = first ? 0 : pitch;
+    GemmTile.multiply(panelA, fromA, strip, at, even, before, since, stride, tiles, to + j, pitch);
   }
 
   private void store(
@@ -352,11 +370,12 @@ public final class GemmKernel implements IntConsumer {
       int from,
       int of,
       long first,
-      int count,
+      int done,
+      int until,
       long left,
       int width,
       MemorySegment scratch) {
-    for (int r = 0; r < count; r++) {
+    for (int r = done; r < until; r++) {
       epilogue.store(tiles, from + r * pitch, matrix + of, row + first + r, left, width, scratch);
     }
   }

@@ -11,7 +11,7 @@ import jdk.incubator.vector.VectorSpecies;
  * while K runs.
  *
  * <pre>
- *   c[ROWS, COLUMNS] (+)= Σ_k a[ROWS, k] · b[k, COLUMNS]     one FMA for each product, k ascending
+ *   c[ROWS, COLUMNS] (+)= Σ_k a[k, ROWS] · b[k, COLUMNS]     one FMA for each product, k ascending
  * </pre>
  *
  * <p>Each step of K loads two vectors of b and broadcasts ROWS floats of a. With 512-bit vectors
@@ -21,10 +21,16 @@ import jdk.incubator.vector.VectorSpecies;
  * because an array of vectors would put each of them on the heap.
  *
  * <p>Panels of b lie in native memory, aligned to cache lines: they stream from the second-level
- * cache, and loads across two lines would cost some of the speed. Broadcasts don't care, so the
- * rows of a need not be turned into columns; in a Java array and a constant {@link #PITCH} apart,
- * the twelve of a step come to one bounds check and one address. Two steps a turn halve the integer
- * instructions that compete for the FMA units' ports.
+ * cache, and loads across two lines would cost some of the speed. Panels of a are turned as well:
+ * in a Java array, where the floats of a step come to one bounds check and one address, they are
+ * one stream, which a prefetcher follows from a far cache. Rows apart from each other are as many
+ * streams, and their long displacements made the compiler keep sums in memory. Two steps a turn
+ * halve the integer instructions that compete for the FMA units' ports.
+ *
+ * <p>The loop counts floats of a, and the position in b goes along. Both as multiples of one
+ * counter would free the loop of bounds checks, but for the price of two slow turns outside of it,
+ * and of more integers than there are registers: the compiler then keeps some in vector registers,
+ * and moves between them at the ports of the FMA units take a quarter of the speed.
  */
 final class GemmTile {
   private static final VectorSpecies<Float> F32 = Species.FLOAT;
@@ -33,11 +39,6 @@ final class GemmTile {
 
   /** Rows of a tile. */
   static final int ROWS = TALL ? 12 : 6;
-
-  /**
-   * Floats from a row of a to the next: a line more than the deepest, to spread over cache sets.
-   */
-  static final int PITCH = Packing.DEPTH + 16;
 
   /** Columns of a tile. */
   static final int COLUMNS = 2 * LANES;
@@ -58,7 +59,7 @@ final class GemmTile {
    * <p>Sums that don't exist yet are loaded all the same, from {@link #ZEROS}: vectors that meet
    * from two branches would be put on the heap.
    *
-   * @param a panel of rows {@link #PITCH} apart at {@code aFrom}
+   * @param a where panel [depth, ROWS] is, at {@code aFrom}
    * @param panels where panel [depth, COLUMNS] is, in native memory
    * @param bFrom float at which it begins
    * @param depth even
@@ -118,86 +119,87 @@ final class GemmTile {
       d11 = FloatVector.fromArray(F32, before, since + 11 * stride + LANES);
     }
     FloatVector x;
-    for (int k = 0; k < depth; k += 2) {
-      int from = aFrom + k;
-      long row = 4L * bFrom + (long) k * STEP;
+    int at = bFrom;
+    for (int from = aFrom; from < aFrom + depth * ROWS; from += 2 * ROWS) {
+      long row = 4L * at;
+      at += 2 * COLUMNS;
       FloatVector left = FloatVector.fromMemorySegment(F32, b, row, Species.LE);
       FloatVector right = FloatVector.fromMemorySegment(F32, b, row + V, Species.LE);
-      x = FloatVector.broadcast(F32, a[from + 0 * PITCH]);
+      x = FloatVector.broadcast(F32, a[from + 0]);
       c0 = x.fma(left, c0);
       d0 = x.fma(right, d0);
-      x = FloatVector.broadcast(F32, a[from + 1 * PITCH]);
+      x = FloatVector.broadcast(F32, a[from + 1]);
       c1 = x.fma(left, c1);
       d1 = x.fma(right, d1);
-      x = FloatVector.broadcast(F32, a[from + 2 * PITCH]);
+      x = FloatVector.broadcast(F32, a[from + 2]);
       c2 = x.fma(left, c2);
       d2 = x.fma(right, d2);
-      x = FloatVector.broadcast(F32, a[from + 3 * PITCH]);
+      x = FloatVector.broadcast(F32, a[from + 3]);
       c3 = x.fma(left, c3);
       d3 = x.fma(right, d3);
-      x = FloatVector.broadcast(F32, a[from + 4 * PITCH]);
+      x = FloatVector.broadcast(F32, a[from + 4]);
       c4 = x.fma(left, c4);
       d4 = x.fma(right, d4);
-      x = FloatVector.broadcast(F32, a[from + 5 * PITCH]);
+      x = FloatVector.broadcast(F32, a[from + 5]);
       c5 = x.fma(left, c5);
       d5 = x.fma(right, d5);
       if (TALL) {
-        x = FloatVector.broadcast(F32, a[from + 6 * PITCH]);
+        x = FloatVector.broadcast(F32, a[from + 6]);
         c6 = x.fma(left, c6);
         d6 = x.fma(right, d6);
-        x = FloatVector.broadcast(F32, a[from + 7 * PITCH]);
+        x = FloatVector.broadcast(F32, a[from + 7]);
         c7 = x.fma(left, c7);
         d7 = x.fma(right, d7);
-        x = FloatVector.broadcast(F32, a[from + 8 * PITCH]);
+        x = FloatVector.broadcast(F32, a[from + 8]);
         c8 = x.fma(left, c8);
         d8 = x.fma(right, d8);
-        x = FloatVector.broadcast(F32, a[from + 9 * PITCH]);
+        x = FloatVector.broadcast(F32, a[from + 9]);
         c9 = x.fma(left, c9);
         d9 = x.fma(right, d9);
-        x = FloatVector.broadcast(F32, a[from + 10 * PITCH]);
+        x = FloatVector.broadcast(F32, a[from + 10]);
         c10 = x.fma(left, c10);
         d10 = x.fma(right, d10);
-        x = FloatVector.broadcast(F32, a[from + 11 * PITCH]);
+        x = FloatVector.broadcast(F32, a[from + 11]);
         c11 = x.fma(left, c11);
         d11 = x.fma(right, d11);
       }
       left = FloatVector.fromMemorySegment(F32, b, row + STEP, Species.LE);
       right = FloatVector.fromMemorySegment(F32, b, row + STEP + V, Species.LE);
-      x = FloatVector.broadcast(F32, a[from + 1 + 0 * PITCH]);
+      x = FloatVector.broadcast(F32, a[from + ROWS + 0]);
       c0 = x.fma(left, c0);
       d0 = x.fma(right, d0);
-      x = FloatVector.broadcast(F32, a[from + 1 + 1 * PITCH]);
+      x = FloatVector.broadcast(F32, a[from + ROWS + 1]);
       c1 = x.fma(left, c1);
       d1 = x.fma(right, d1);
-      x = FloatVector.broadcast(F32, a[from + 1 + 2 * PITCH]);
+      x = FloatVector.broadcast(F32, a[from + ROWS + 2]);
       c2 = x.fma(left, c2);
       d2 = x.fma(right, d2);
-      x = FloatVector.broadcast(F32, a[from + 1 + 3 * PITCH]);
+      x = FloatVector.broadcast(F32, a[from + ROWS + 3]);
       c3 = x.fma(left, c3);
       d3 = x.fma(right, d3);
-      x = FloatVector.broadcast(F32, a[from + 1 + 4 * PITCH]);
+      x = FloatVector.broadcast(F32, a[from + ROWS + 4]);
       c4 = x.fma(left, c4);
       d4 = x.fma(right, d4);
-      x = FloatVector.broadcast(F32, a[from + 1 + 5 * PITCH]);
+      x = FloatVector.broadcast(F32, a[from + ROWS + 5]);
       c5 = x.fma(left, c5);
       d5 = x.fma(right, d5);
       if (TALL) {
-        x = FloatVector.broadcast(F32, a[from + 1 + 6 * PITCH]);
+        x = FloatVector.broadcast(F32, a[from + ROWS + 6]);
         c6 = x.fma(left, c6);
         d6 = x.fma(right, d6);
-        x = FloatVector.broadcast(F32, a[from + 1 + 7 * PITCH]);
+        x = FloatVector.broadcast(F32, a[from + ROWS + 7]);
         c7 = x.fma(left, c7);
         d7 = x.fma(right, d7);
-        x = FloatVector.broadcast(F32, a[from + 1 + 8 * PITCH]);
+        x = FloatVector.broadcast(F32, a[from + ROWS + 8]);
         c8 = x.fma(left, c8);
         d8 = x.fma(right, d8);
-        x = FloatVector.broadcast(F32, a[from + 1 + 9 * PITCH]);
+        x = FloatVector.broadcast(F32, a[from + ROWS + 9]);
         c9 = x.fma(left, c9);
         d9 = x.fma(right, d9);
-        x = FloatVector.broadcast(F32, a[from + 1 + 10 * PITCH]);
+        x = FloatVector.broadcast(F32, a[from + ROWS + 10]);
         c10 = x.fma(left, c10);
         d10 = x.fma(right, d10);
-        x = FloatVector.broadcast(F32, a[from + 1 + 11 * PITCH]);
+        x = FloatVector.broadcast(F32, a[from + ROWS + 11]);
         c11 = x.fma(left, c11);
         d11 = x.fma(right, d11);
       }

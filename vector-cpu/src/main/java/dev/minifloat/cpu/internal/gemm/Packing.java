@@ -1,15 +1,12 @@
 package dev.minifloat.cpu.internal.gemm;
 
-import dev.minifloat.codec.PackedElements;
 import dev.minifloat.cpu.internal.convert.Decoders;
 import dev.minifloat.cpu.internal.runtime.Segments;
 import dev.minifloat.cpu.internal.runtime.Species;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
-import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
@@ -17,18 +14,17 @@ import jdk.incubator.vector.VectorSpecies;
  * Packs rows of a matrix of any format into panels of F32, scales applied.
  *
  * <pre>
- *   left operand    panel p of height rows: at r·PITCH + k the value of row p·height + r, column k
- *   right operand   panel p of width rows:  at k·width + r the value of row p·width + r, column k
+ *   panel p of r rows:   at k·r + i the value of row p·r + i, column k
  * </pre>
  *
- * <p>The left operand is packed as it is, into Java arrays; the right one transposed, into native
- * memory: see {@link GemmTile}. Rows past the last are zeros, or are never stored. Columns are
- * added, as zeros, up to a multiple of {@link #ROUND}, so that an odd depth can be multiplied in
- * steps of two; a product of zeros changes no sum.
+ * <p>Panels of the left operand have {@link GemmTile#ROWS} rows and lie in Java arrays; those of
+ * the right one have {@link GemmTile#COLUMNS} and lie in native memory: see {@link GemmTile}. Rows
+ * past the last are zeros, or are never stored. A column is added, as zeros, where the depth is
+ * odd, so that it can be multiplied in steps of two; a product of zeros changes no sum.
  */
 public final class Packing {
-  /** The most steps of K that a panel has. */
-  static final int DEPTH = 512;
+  /** The most steps of K that a panel has: its sums stay in registers meanwhile. */
+  static final int DEPTH = 2048;
 
   /** Panels have room for a multiple of this many steps of K. */
   static final int ROUND = 16;
@@ -38,9 +34,6 @@ public final class Packing {
 
   /** Panels of the left operand that are packed together. */
   static final int GROUP = GROUP_ROWS / GemmTile.ROWS;
-
-  /** Floats of a panel of the left operand, whatever its depth. */
-  static final int PANEL_A = GemmTile.ROWS * GemmTile.PITCH;
 
   private static final int A = GemmTile.ROWS;
   private static final int B = GemmTile.COLUMNS;
@@ -65,11 +58,25 @@ public final class Packing {
 
   private static final long TURNED_PITCH = (long) PanelTranspose.ROWS * Float.BYTES;
 
+  /** Panels of the left operand that are turned together. */
+  private static final int TOGETHER = PanelTranspose.ROWS / A;
+
+  /** Where their columns lie in a row buffer. */
+  private static final long COLUMNS = TURNED + CHUNK * TURNED_PITCH;
+
   private Packing() {}
 
   /** Steps that a panel has room for. */
   static int rounded(int depth) {
     return (depth + ROUND - 1) & -ROUND;
+  }
+
+  /**
+   * Floats from a panel of the left operand to the next. A column is stored as whole vectors, which
+   * may end behind a panel's last column.
+   */
+  static int pitchA(int depth) {
+    return rounded(depth) * A + LANES;
   }
 
   /** Floats from a panel of the right operand to the next. */
@@ -92,7 +99,8 @@ public final class Packing {
    * @param panels number of panels, at most {@link #GROUP}
    * @param column first column packed
    * @param depth columns packed, at most {@link #DEPTH}
-   * @param to where the first panel is in {@code target}; the others follow {@link #PANEL_A} apart
+   * @param to where the first panel is in {@code target}
+   * @param pitch floats from a panel to the next, at least {@link #pitchA}
    * @param scratch a row buffer
    */
   static void packA(
@@ -104,64 +112,63 @@ public final class Packing {
       int depth,
       float[] target,
       int to,
+      int pitch,
       MemorySegment scratch) {
+    int even = depth + (depth & 1);
     if (x.hasDenseColumns() && !x.hasDenseRows()) {
-      packColumnsA(x, matrix, row, panels, column, depth, target, to, scratch);
+      int count = (int) Math.min(x.rows() - row, (long) panels * A);
+      for (int k = 0; k < even; k++) {
+        decodeColumn(x, matrix, row, count, column, k, depth, panels * A, scratch, 0);
+        spread(scratch, 0, 0, panels, 1, target, to + k * A, pitch);
+      }
       return;
     }
-    for (int p = 0; p < panels; p++) {
-      for (int r = 0; r < A; r++) {
-        int at = to + p * PANEL_A + r * GemmTile.PITCH;
-        rowA(x, matrix, row + (long) p * A + r, column, depth, target, at, scratch);
+    for (int p = 0; p < panels; p += TOGETHER) {
+      int together = Math.min(TOGETHER, panels - p);
+      for (int k = 0; k < depth; k += CHUNK) {
+        turn(
+            x,
+            matrix,
+            row + (long) p * A,
+            together * A,
+            column + k,
+            Math.min(CHUNK, depth - k),
+            scratch,
+            scratch,
+            COLUMNS,
+            TURNED_PITCH,
+            NEXT);
+        int columns = Math.min(CHUNK, even - k);
+        int at = to + p * pitch + k * A;
+        spread(scratch, COLUMNS, TURNED_PITCH, together, columns, target, at, pitch);
       }
     }
   }
 
-  /** A row, and zeros behind it; or zeros, if there is no such row. */
-  private static void rowA(
-      GemmOperand x,
-      long matrix,
-      long row,
-      long column,
-      int depth,
-      float[] target,
-      int at,
-      MemorySegment scratch) {
-    int filled = row < x.rows() ? depth : 0;
-    if (filled > 0 && x.isPlainF32()) {
-      copy(x.storage().data(), 4 * x.index(matrix, row, column), target, at, depth);
-    } else if (filled > 0 && x.isPlainBf16()) {
-      widen(x.storage().data(), 2 * x.index(matrix, row, column), target, at, depth);
-    } else if (filled > 0) {
-      x.decodeRow(matrix, row, column, depth, scratch, 0);
-      copy(scratch, 0, target, at, depth);
-    }
-    Arrays.fill(target, at + filled, at + rounded(depth), 0f);
-  }
-
-  /** Where only columns are dense: sixteen at a time are decoded over all panels, then turned. */
-  private static void packColumnsA(
-      GemmOperand x,
-      long matrix,
-      long row,
+  /**
+   * Stores columns to panels of the left operand, whole vectors of each: what is too much in one is
+   * overwritten by the next.
+   *
+   * @param apart bytes from a column to the next in the scratch memory
+   * @param to where the first column goes in the first panel
+   */
+  private static void spread(
+      MemorySegment scratch,
+      long from,
+      long apart,
       int panels,
-      long column,
-      int depth,
+      int columns,
       float[] target,
       int to,
-      MemorySegment scratch) {
-    int rows = panels * A;
-    int width = rounded(rows);
-    int count = (int) Math.min(x.rows() - row, rows);
-    long bytes = 4L * width;
-    for (int k = 0; k < depth; k += ROUND) {
-      for (int i = 0; i < ROUND; i++) {
-        decodeColumn(x, matrix, row, count, column, k + i, depth, width, scratch, i * bytes);
-      }
-      PanelTranspose.transpose(
-          scratch, 0, bytes, width, scratch, bytes, scratch, TURNED, TURNED_PITCH, NEXT);
-      for (int r = 0; r < rows; r++) {
-        copy(scratch, TURNED + r * TURNED_PITCH, target, to + r * GemmTile.PITCH + k, ROUND);
+      int pitch) {
+    MemorySegment src = Segments.exact(scratch);
+    for (int p = 0; p < panels; p++) {
+      for (int k = 0; k < columns; k++) {
+        long at = from + k * apart + 4L * p * A;
+        for (int i = 0; i < A; i += LANES) {
+          FloatVector.fromMemorySegment(F32, src, at + 4L * i, Species.LE)
+              .intoArray(target, to + p * pitch + k * A + i);
+        }
       }
     }
   }
@@ -210,6 +217,7 @@ public final class Packing {
             x,
             matrix,
             row + from,
+            PanelTranspose.ROWS,
             column + k,
             Math.min(CHUNK, depth - k),
             scratch,
@@ -222,14 +230,15 @@ public final class Packing {
   }
 
   /**
-   * Turns {@link PanelTranspose#ROWS} rows, or fewer and zeros. F32 needs no decoding and is read
-   * where it is, if as many rows and whole vectors of columns are there; so is BF16, two columns as
-   * one.
+   * Turns {@code rows} rows, at most {@link PanelTranspose#ROWS}, or those that there are and
+   * zeros; what it makes of further ones means nothing. F32 needs no decoding and is read where it
+   * is, if enough rows and whole vectors of columns are there; so is BF16, two columns as one.
    */
   private static void turn(
       GemmOperand x,
       long matrix,
       long row,
+      int rows,
       long column,
       int depth,
       MemorySegment scratch,
@@ -265,8 +274,8 @@ public final class Packing {
           NEXT);
       separate(scratch, TURNED, depth / 2, target, to, pitch, half);
     } else {
-      int count = Math.clamp(x.rows() - row, 0, PanelTranspose.ROWS);
-      decodeRows(x, matrix, row, count, column, depth, scratch);
+      int count = Math.clamp(x.rows() - row, 0, rows);
+      decodeRows(x, matrix, row, count, rows, column, depth, scratch);
       PanelTranspose.transpose(
           scratch, 0, ROW_BYTES, depth, scratch, ROW_BYTES, target, to, pitch, half);
     }
@@ -349,6 +358,7 @@ public final class Packing {
       long matrix,
       long row,
       int count,
+      int rows,
       long column,
       int depth,
       MemorySegment scratch) {
@@ -356,7 +366,7 @@ public final class Packing {
       x.decodeRow(matrix, row + r, column, depth, scratch, r * ROW_BYTES);
       clear(scratch, r * ROW_BYTES + 4L * depth, rounded(depth) - depth);
     }
-    for (int r = count; r < PanelTranspose.ROWS; r++) {
+    for (int r = count; r < rows; r++) {
       clear(scratch, r * ROW_BYTES, rounded(depth));
     }
   }
@@ -370,23 +380,6 @@ public final class Packing {
     }
     for (; i < floats; i++) {
       dst.set(FLOAT, from + 4L * i, 0);
-    }
-  }
-
-  /** Copies BF16s as F32s; see {@link #separate}. */
-  private static void widen(MemorySegment from, long fromByte, float[] to, int at, int count) {
-    MemorySegment src = Segments.exact(from);
-    int i = 0;
-    for (; i <= count - LANES; i += LANES) {
-      ShortVector.fromMemorySegment(Species.SHORT, src, fromByte + 2L * i, Species.LE)
-          .convertShape(VectorOperators.ZERO_EXTEND_S2I, Species.INT, 0)
-          .lanewise(VectorOperators.LSHL, 16)
-          .reinterpretAsFloats()
-          .intoArray(to, at + i);
-    }
-    for (; i < count; i++) {
-      int bits = src.get(PackedElements.SHORT, fromByte + 2L * i) << 16;
-      to[at + i] = Float.intBitsToFloat(bits);
     }
   }
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class GemmTest {
   private static final int[] ROWS = {1, 2, 4, 5, 11, 12, 13, 16, 63, 97};
   private static final int[] COLUMNS = {1, 2, 7, 15, 16, 17, 31, 32, 33, 64, 65, 130};
-  private static final int[] DEPTHS = {1, 2, 3, 15, 16, 17, 64, 200, 255, 256, 257, 515};
+  private static final int[] DEPTHS = {1, 2, 3, 15, 16, 17, 64, 200, 255, 256, 257, 515, 2051};
 
   private static VectorBackend backend;
 
