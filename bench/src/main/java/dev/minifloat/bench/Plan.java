@@ -107,6 +107,13 @@ public final class Plan {
                 new Workload.Encode(32, 128, Format.F32, 1),
                 new Workload.Encode(32, 128, Format.BF16, 1)),
             FEW));
+    conversions(groups);
+    for (Workload.Function function : Workload.Function.values()) {
+      groups.add(new Group(List.of(new Workload.Norm(function, 512, 384, 1)), MANY));
+    }
+    for (Workload.Call call : Workload.Call.values()) {
+      groups.add(new Group(List.of(new Workload.FfmCall(call)), MANY));
+    }
     for (int number : numbers) {
       for (int m : new int[] {1, 4, 16}) {
         groups.add(
@@ -117,13 +124,6 @@ public final class Plan {
                     new Workload.Gemm(Format.E4M3, m, 2048, 2048, number)),
                 number == 1 ? MANY - 2 : FEW));
       }
-    }
-    conversions(groups);
-    for (Workload.Function function : Workload.Function.values()) {
-      groups.add(new Group(List.of(new Workload.Norm(function, 512, 384, 1)), MANY));
-    }
-    for (Workload.Call call : Workload.Call.values()) {
-      groups.add(new Group(List.of(new Workload.FfmCall(call)), MANY));
     }
     return groups;
   }

@@ -35,7 +35,7 @@ final class Stopwatch {
   /** The same for runs of microseconds: interpreted, 20,000 of them take longer. */
   private static final double ENOUGH_WARM_UP_OF_TINY = 1;
 
-  private static final double TINY_RUN = 1e-4;
+  private static final double TINY_RUN = 3e-5;
 
   private static final double MOST_WARM_UP = 0.6;
 
