@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.gemv;
 
+import dev.minifloat.DType;
 import dev.minifloat.cpu.internal.convert.Decoders;
 import dev.minifloat.cpu.internal.gemm.GemmOperand;
 import dev.minifloat.cpu.internal.gemm.Packing;
@@ -15,9 +16,11 @@ import jdk.incubator.vector.VectorSpecies;
  * scaling and view.
  *
  * <p>Where rows are dense, four of them at a time are multiplied with every x, or where there are
- * some, with four x at a time ({@link GemvTile}). Where columns are dense, four columns at a time
- * are, and added to the sums of a block of rows. Either way a row's order of summation depends on K
- * alone. An object is used for one product after the other.
+ * some, with four x at a time ({@link GemvTile}); F32 and BF16 then where they are: decoding, one
+ * row after the other, would read memory half as fast as four streams do. Where columns are dense,
+ * four columns at a time are multiplied, and added to the sums of a block of rows. Either way a
+ * row's order of summation depends on the format, the layout and K alone. An object is used for one
+ * product after the other.
  */
 final class GemvDecoded {
   /** Rows, or columns, that are decoded together. */
@@ -28,6 +31,11 @@ final class GemvDecoded {
 
   /** Elements of a row that are decoded at a time. */
   private static final int CHUNK = 1024;
+
+  /** Elements of a row that are multiplied at a time where they are. */
+  private static final int LONG_CHUNK = 2048;
+
+  private static final long LONG_ROW = (long) LONG_CHUNK * Float.BYTES;
 
   private static final VectorSpecies<Float> F32 = Species.FLOAT;
   private static final int LANES = Species.LANES;
@@ -46,6 +54,10 @@ final class GemvDecoded {
   private GemmOperand w;
   private float[] x;
   private boolean tiled;
+
+  /** Whether rows are multiplied without being decoded. */
+  private boolean inPlace;
+
   private int vectors;
   private int depth;
   private int stride;
@@ -69,8 +81,14 @@ final class GemvDecoded {
       int depth,
       int stride) {
     tiled = vectors >= LEAST_TILED;
+    DType dtype = w.storage().dtype();
+    inPlace =
+        tiled
+            && (dtype == DType.F32 || dtype == DType.BF16)
+            && w.storage().grid().scales() == 0
+            && w.hasDenseRows();
     if (tiled) {
-      tile.begin(buffers, x, matrices, vectors, depth);
+      tile.begin(buffers, inPlace && dtype == DType.BF16, x, matrices, vectors, depth);
     }
     this.w = w;
     this.x = x;
@@ -105,6 +123,13 @@ final class GemvDecoded {
       float[] lanes,
       int to,
       MemorySegment scratch) {
+    if (inPlace) {
+      for (int k = column; k < depth; k += LONG_CHUNK) {
+        int chunk = Math.min(LONG_CHUNK, depth - k);
+        inPlace(matrix, row, count, k, chunk, xFrom, lanes, to, scratch);
+      }
+      return;
+    }
     for (int k = column; k < depth; k += CHUNK) {
       int chunk = Math.min(CHUNK, depth - k);
       for (int r = 0; r < GROUP; r++) {
@@ -115,13 +140,55 @@ final class GemvDecoded {
       if (tiled) {
         clearTails(scratch, chunk);
         int of = xFrom / (vectors * depth);
-        tile.multiply(scratch, ROW, of, k, chunk, lanes, to * LANES, stride * LANES);
+        tile.multiply(scratch, 0, ROW, of, k, chunk, lanes, to * LANES, stride * LANES);
         continue;
       }
       for (int v = 0; v < vectors; v++) {
         int first = (v * stride + to) * LANES;
         multiplyRows(scratch, x, xFrom + v * depth + k, chunk, lanes, first, count);
       }
+    }
+  }
+
+  /** Adds the products of {@code chunk} columns of some rows, F32 or BF16, to their sums. */
+  private void inPlace(
+      int matrix,
+      long row,
+      int count,
+      int column,
+      int chunk,
+      int xFrom,
+      float[] lanes,
+      int to,
+      MemorySegment scratch) {
+    int bytes = w.storage().dtype().bits() / Byte.SIZE;
+    MemorySegment data = w.storage().data();
+    long at = w.index(matrix, row, column) * bytes;
+    long rowBytes = w.rowStride() * bytes;
+    int of = xFrom / (vectors * depth);
+    int whole = count < GROUP ? 0 : chunk - chunk % (2 * LANES);
+    if (whole > 0) {
+      tile.multiply(data, at, rowBytes, of, column, whole, lanes, to * LANES, stride * LANES);
+    }
+    if (whole < chunk) {
+      // Copied, with zeros up to a multiple of what is taken at a time.
+      long rest = (long) (chunk - whole) * bytes;
+      long padded = Math.ceilDiv(rest, 2 * V) * 2 * V;
+      for (int r = 0; r < GROUP; r++) {
+        long source = at + Math.min(r, count - 1) * rowBytes + (long) whole * bytes;
+        MemorySegment.copy(data, source, scratch, r * LONG_ROW, rest);
+        scratch.asSlice(r * LONG_ROW + rest, padded - rest).fill((byte) 0);
+      }
+      tile.multiply(
+          scratch,
+          0,
+          LONG_ROW,
+          of,
+          column + whole,
+          chunk - whole,
+          lanes,
+          to * LANES,
+          stride * LANES);
     }
   }
 

@@ -1,60 +1,88 @@
 package dev.minifloat.cpu.internal.gemv;
 
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
+import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
 
+import dev.minifloat.DType;
 import dev.minifloat.cpu.internal.gemm.PackingBuffers;
+import dev.minifloat.cpu.internal.runtime.ClassCopies;
 import dev.minifloat.cpu.internal.runtime.Memory;
 import dev.minifloat.cpu.internal.runtime.Segments;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandles;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
 
 /**
- * Products of decoded rows with groups of four vectors: two rows at a time, so that six loads serve
- * eight multiply-adds.
+ * Products of four rows of F32 or BF16, in their own memory or decoded, with groups of four
+ * vectors.
  *
- * <p>The vectors lie so that one counter finds them all, with zeros behind what there is:
+ * <p>The vectors lie so that one counter finds them all, with zeros behind what there is; for BF16
+ * even and odd elements apart, as a row's words are taken apart:
  *
  * <pre>
- *   step 0                                     step 1
- *   [v0: k 0 … 15][v1: …][v2: …][v3: …]        [v0: k 16 … 31][v1: …] …
+ *         turn 0                                     turn 1
+ *   F32   [v0: k 0 … 15][v1: …][v2: …][v3: …]        [v0: k 16 … 31][v1: …] …
+ *   BF16  [v0: k 0 2 … 30][v1][v2][v3][v0: k 1 3 … 31][v1][v2][v3]  [v0: k 32 34 …] …
  * </pre>
  */
 final class GemvTile {
-  /** Vectors of a group. */
-  private static final int GROUP = 4;
-
-  /** Turns of a tile: the second one still finds the vectors in the first-level cache. */
-  private static final int MOST_TURNS = 512 / LANES;
+  private static final int GROUP = GemvSquare.SIDE;
 
   private static final long V = (long) LANES * Float.BYTES;
-  private static final long X_STEP = GROUP * V;
+
+  /** Bytes of a vector's worth of each x of a group. */
+  private static final long QUAD = GROUP * V;
+
+  private static final IntVector EVEN = IntVector.zero(INT).addIndex(2);
+  private static final IntVector ODD = EVEN.add(1);
+
+  private static final GemvSquare OF_F32 = square(DType.F32);
+  private static final GemvSquare OF_BF16 = square(DType.BF16);
 
   private Memory.Block block;
+  private GemvSquare square;
+
+  /** Vectors of elements in a turn: two of BF16. */
+  private int parts;
+
   private int groups;
-  private int steps;
+  private int turns;
+
+  /** A new kernel for F32 or BF16. */
+  static GemvSquare square(DType dtype) {
+    return ClassCopies.instantiate(
+        MethodHandles.lookup(), GemvSquare.class, GemvSquares.class, dtype);
+  }
 
   /**
    * Begins a product.
    *
+   * @param bf16 whether rows are of BF16
    * @param x the vectors, [matrices, vectors, depth]
    */
-  void begin(PackingBuffers buffers, float[] x, int matrices, int vectors, int depth) {
+  void begin(
+      PackingBuffers buffers, boolean bf16, float[] x, int matrices, int vectors, int depth) {
+    square = bf16 ? OF_BF16 : OF_F32;
+    parts = bf16 ? 2 : 1;
     groups = Math.ceilDiv(vectors, GROUP);
-    steps = Math.ceilDiv(depth, LANES);
-    block = buffers.takeBytes((long) matrices * groups * steps * X_STEP);
+    turns = Math.ceilDiv(depth, turn());
+    block = buffers.takeBytes((long) matrices * groups * turns * parts * QUAD);
     MemorySegment target = block.segment();
-    target.fill((byte) 0);
+    if (vectors % GROUP != 0 || depth % turn() != 0) {
+      target.fill((byte) 0);
+    }
     for (int matrix = 0; matrix < matrices; matrix++) {
       for (int v = 0; v < vectors; v++) {
         int from = (matrix * vectors + v) * depth;
-        long to = first(matrix, v / GROUP, 0) * X_STEP + v % GROUP * V;
-        for (int step = 0; step < steps; step++) {
-          int count = Math.min(LANES, depth - step * LANES);
-          MemorySegment.copy(
-              x, from + step * LANES, target, ValueLayout.JAVA_FLOAT, to + step * X_STEP, count);
+        long to = (long) first(matrix, v / GROUP, 0) * parts * QUAD + v % GROUP * V;
+        if (bf16) {
+          separate(x, from, depth, target, to);
+        } else {
+          spread(x, from, depth, target, to);
         }
       }
     }
@@ -68,21 +96,60 @@ final class GemvTile {
     }
   }
 
+  /** Elements of a row that are taken in a turn. */
+  private int turn() {
+    return parts * LANES;
+  }
+
   /** Vectors that {@link #multiply} has sums for: a multiple of four. */
   static int padded(int vectors) {
     return Math.ceilDiv(vectors, GROUP) * GROUP;
   }
 
   private int first(int matrix, int group, int k) {
-    return (matrix * groups + group) * steps + k / LANES;
+    return (matrix * groups + group) * turns + k / turn();
+  }
+
+  /** Brings a vector to every fourth place. */
+  private static void spread(float[] x, int from, int count, MemorySegment target, long to) {
+    MemorySegment y = Segments.exact(target);
+    int k = 0;
+    for (; k <= count - LANES; k += LANES) {
+      FloatVector.fromArray(FLOAT, x, from + k)
+          .intoMemorySegment(y, to + (long) k * GROUP * Float.BYTES, LE);
+    }
+    long last = to + (long) k * GROUP * Float.BYTES;
+    for (int i = k; i < count; i++) {
+      y.set(ValueLayout.JAVA_FLOAT, last + (long) (i - k) * Float.BYTES, x[from + i]);
+    }
+  }
+
+  /** Brings a vector's even and odd elements to every fourth place, in turn. */
+  private static void separate(float[] x, int from, int count, MemorySegment target, long to) {
+    MemorySegment y = Segments.exact(target);
+    int k = 0;
+    for (; k <= count - 2 * LANES; k += 2 * LANES) {
+      IntVector a = FloatVector.fromArray(FLOAT, x, from + k).reinterpretAsInts();
+      IntVector b = FloatVector.fromArray(FLOAT, x, from + k + LANES).reinterpretAsInts();
+      long at = to + (long) k * GROUP * Float.BYTES;
+      EVEN.selectFrom(a, b).intoMemorySegment(y, at, LE);
+      ODD.selectFrom(a, b).intoMemorySegment(y, at + QUAD, LE);
+    }
+    long last = to + (long) k * GROUP * Float.BYTES;
+    for (int i = k; i < count; i++) {
+      long at = last + ((i - k) & 1) * QUAD + (long) (i - k) / 2 * Float.BYTES;
+      y.set(ValueLayout.JAVA_FLOAT, at, x[from + i]);
+    }
   }
 
   /**
    * Adds the products of four rows with all vectors to their sums.
    *
-   * @param rows the rows, decoded, with zeros up to a multiple of {@code LANES}
-   * @param pitch bytes from a row to the next
-   * @param k column that they begin at, a multiple of {@code LANES}
+   * @param rows where the rows are; what is behind them up to a whole turn meets zeros, so it must
+   *     be finite
+   * @param at byte of the first row's first element
+   * @param rowBytes bytes from a row to the next
+   * @param k column that they begin at, a multiple of a turn's elements
    * @param count columns
    * @param lanes the sums, {@code LANES} floats for each
    * @param to the floats of the first row's sum with the first vector
@@ -90,76 +157,20 @@ final class GemvTile {
    */
   void multiply(
       MemorySegment rows,
-      long pitch,
+      long at,
+      long rowBytes,
       int matrix,
       int k,
       int count,
       float[] lanes,
       int to,
       int stride) {
-    int turns = Math.ceilDiv(count, LANES);
+    int some = Math.ceilDiv(count, turn());
     MemorySegment x = block.segment();
     for (int group = 0; group < groups; group++) {
+      int first = first(matrix, group, k);
       int sum = to + group * GROUP * stride;
-      for (int turn = 0; turn < turns; turn += MOST_TURNS) {
-        int first = first(matrix, group, k) + turn;
-        int some = Math.min(MOST_TURNS, turns - turn);
-        tile(rows, turn * V, pitch, x, first, some, lanes, sum, stride);
-        tile(rows, turn * V + 2 * pitch, pitch, x, first, some, lanes, sum + 2 * LANES, stride);
-      }
+      square.multiply(rows, at, rowBytes, x, first, some, lanes, sum, stride);
     }
-  }
-
-  private static void tile(
-      MemorySegment rows,
-      long at,
-      long pitch,
-      MemorySegment x,
-      int first,
-      int turns,
-      float[] lanes,
-      int to,
-      int stride) {
-    MemorySegment w = Segments.exact(rows);
-    MemorySegment v = Segments.exact(x);
-    FloatVector a0 = FloatVector.zero(FLOAT);
-    FloatVector a1 = a0;
-    FloatVector a2 = a0;
-    FloatVector a3 = a0;
-    FloatVector b0 = a0;
-    FloatVector b1 = a0;
-    FloatVector b2 = a0;
-    FloatVector b3 = a0;
-    long start = at - first * V;
-    long second = start + pitch;
-    int end = first + turns;
-    for (int i = first; i < end; i++) {
-      FloatVector w0 = FloatVector.fromMemorySegment(FLOAT, w, start + i * V, LE);
-      FloatVector w1 = FloatVector.fromMemorySegment(FLOAT, w, second + i * V, LE);
-      FloatVector x0 = FloatVector.fromMemorySegment(FLOAT, v, i * X_STEP, LE);
-      a0 = w0.fma(x0, a0);
-      b0 = w1.fma(x0, b0);
-      FloatVector x1 = FloatVector.fromMemorySegment(FLOAT, v, i * X_STEP + V, LE);
-      a1 = w0.fma(x1, a1);
-      b1 = w1.fma(x1, b1);
-      FloatVector x2 = FloatVector.fromMemorySegment(FLOAT, v, i * X_STEP + 2 * V, LE);
-      a2 = w0.fma(x2, a2);
-      b2 = w1.fma(x2, b2);
-      FloatVector x3 = FloatVector.fromMemorySegment(FLOAT, v, i * X_STEP + 3 * V, LE);
-      a3 = w0.fma(x3, a3);
-      b3 = w1.fma(x3, b3);
-    }
-    // Written out, as everything that takes vectors: a method might not be inlined.
-    a0.add(FloatVector.fromArray(FLOAT, lanes, to)).intoArray(lanes, to);
-    b0.add(FloatVector.fromArray(FLOAT, lanes, to + LANES)).intoArray(lanes, to + LANES);
-    a1.add(FloatVector.fromArray(FLOAT, lanes, to + stride)).intoArray(lanes, to + stride);
-    b1.add(FloatVector.fromArray(FLOAT, lanes, to + stride + LANES))
-        .intoArray(lanes, to + stride + LANES);
-    a2.add(FloatVector.fromArray(FLOAT, lanes, to + 2 * stride)).intoArray(lanes, to + 2 * stride);
-    b2.add(FloatVector.fromArray(FLOAT, lanes, to + 2 * stride + LANES))
-        .intoArray(lanes, to + 2 * stride + LANES);
-    a3.add(FloatVector.fromArray(FLOAT, lanes, to + 3 * stride)).intoArray(lanes, to + 3 * stride);
-    b3.add(FloatVector.fromArray(FLOAT, lanes, to + 3 * stride + LANES))
-        .intoArray(lanes, to + 3 * stride + LANES);
   }
 }
