@@ -94,7 +94,7 @@ record GemvFormat(DType dtype, int group, int vectors, int rows) {
 
   /** The kernel of four rows and one vector at once; null if a format has none. */
   static GemvRows quads(DType dtype, int group) {
-    if (dtype == DType.I8) {
+    if (dtype.bits() == Byte.SIZE) {
       return null;
     }
     AtomicReferenceArray<GemvRows> kernels = QUADS.get(dtype);
@@ -121,11 +121,7 @@ record GemvFormat(DType dtype, int group, int vectors, int rows) {
 
   /** Bytes before the first row that the kernel of four rows reads. */
   static int bytesBefore(DType dtype) {
-    return switch (dtype) {
-      case F16 -> Short.BYTES;
-      case F8_E4M3, F8_E5M2 -> Integer.BYTES - 1;
-      case F32, BF16, F8_E8M0, F6_E2M3, F6_E3M2, F4_E2M1, I8, I4, I32 -> 0;
-    };
+    return dtype == DType.F16 ? Short.BYTES : 0;
   }
 
   /**

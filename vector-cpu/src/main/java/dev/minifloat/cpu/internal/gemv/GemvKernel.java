@@ -20,7 +20,7 @@ import java.util.function.IntConsumer;
  * <p>Dense rows are multiplied straight from memory ({@link GemvRows}) if there is a kernel for the
  * format and the scales lie right ({@link GemvScales}); what remains of K, the rows where that went
  * wrong, and every other matrix is decoded first ({@link GemvDecoded}). Either way a row's order of
- * summation depends on its values and on K.
+ * summation depends on its values, on K, and for 8-bit floats on whether it begins its storage.
  *
  * <p>A kernel that applies scales multiplies elements with activations first, which may overflow or
  * underflow where element · scale would not have; one whose elements are too large by a power of
