@@ -119,11 +119,6 @@ record GemvFormat(DType dtype, int group, int vectors, int rows) {
     };
   }
 
-  /** Bytes before the first row that the kernel of four rows reads. */
-  static int bytesBefore(DType dtype) {
-    return dtype == DType.F16 ? Short.BYTES : 0;
-  }
-
   /**
    * The power of two that activations are multiplied by where elements are so much too large that
    * sums would overflow. None that {@link GemvScales#areSafe} becomes subnormal.

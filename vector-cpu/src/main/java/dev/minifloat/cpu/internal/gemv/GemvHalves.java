@@ -15,7 +15,7 @@ import jdk.incubator.vector.VectorOperators;
 
 /**
  * The one text of {@link GemvRows} for F16, of one row and of four. Of a word's two elements the
- * upper one is at its top; so that the lower one is too, words are loaded from two bytes before:
+ * upper one is at its top, and the lower one after a shift by 16:
  *
  * <pre>
  *   word    s eeeee mmmmmmmmmm ................
@@ -48,12 +48,21 @@ final class GemvHalves implements GemvRows {
   /** A turn takes a vector of words and two of activations. */
   private static final long X_TURN = 2 * V;
 
-  private static final int SIGN = 0x80000000;
-  private static final int KEPT = SIGN | 0x0FFFE000;
-  private static final int ADDED = 0x70000000;
+  /**
+   * Constants are receivers wherever they can be: of them the compiler knows the class at once. Of
+   * others it learns it from what the process did before, or late; and if many such operations
+   * follow each other, and other libraries use vectors of other widths, it gives up and boxes them.
+   */
+  private static final IntVector SIGN = IntVector.broadcast(INT, 0x80000000);
+
+  private static final IntVector KEPT = IntVector.broadcast(INT, 0x8FFFE000);
+  private static final IntVector ADDED = IntVector.broadcast(INT, 0x70000000);
 
   /** The bits of −2^98. */
-  private static final int HIDDEN = Float.floatToRawIntBits(-0x1p98f);
+  private static final IntVector HIDDEN =
+      IntVector.broadcast(INT, Float.floatToRawIntBits(-0x1p98f));
+
+  private static final FloatVector TWO = FloatVector.broadcast(FLOAT, 2);
 
   GemvHalves() {}
 
@@ -75,7 +84,6 @@ final class GemvHalves implements GemvRows {
     MemorySegment words = Segments.exact(w);
     MemorySegment vector = Segments.exact(x);
     FloatVector zero = FloatVector.zero(FLOAT);
-    FloatVector two = FloatVector.broadcast(FLOAT, 2);
     FloatVector a = FloatVector.fromArray(FLOAT, sums, to);
     FloatVector b = ALONE ? zero : FloatVector.fromArray(FLOAT, sums, to + LANES);
     FloatVector c = ALONE ? zero : FloatVector.fromArray(FLOAT, sums, to + 2 * LANES);
@@ -89,30 +97,24 @@ final class GemvHalves implements GemvRows {
       FloatVector x0 = FloatVector.fromMemorySegment(FLOAT, vector, i * X_TURN, LE);
       FloatVector x1 = FloatVector.fromMemorySegment(FLOAT, vector, i * X_TURN + V, LE);
       IntVector e1 = IntVector.fromMemorySegment(INT, words, p, LE);
-      // A row alone may be the first of the memory.
-      IntVector e0 =
-          ALONE
-              ? e1.lanewise(VectorOperators.LSHL, 16)
-              : IntVector.fromMemorySegment(INT, words, p - 2, LE);
-      e0 = e0.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      IntVector e0 = e1.lanewise(VectorOperators.LSHL, 16);
+      e0 = ADDED.or(KEPT.and(e0.lanewise(VectorOperators.ASHR, 3)));
       a =
           e0.lanewise(
                   VectorOperators.UMIN,
-                  e0.reinterpretAsFloats()
-                      .fma(
-                          two,
-                          e0.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                  TWO.fma(
+                          e0.reinterpretAsFloats(),
+                          HIDDEN.lanewise(VectorOperators.XOR, SIGN.and(e0)).reinterpretAsFloats())
                       .reinterpretAsInts())
               .reinterpretAsFloats()
               .fma(x0, a);
-      e1 = e1.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      e1 = ADDED.or(KEPT.and(e1.lanewise(VectorOperators.ASHR, 3)));
       a =
           e1.lanewise(
                   VectorOperators.UMIN,
-                  e1.reinterpretAsFloats()
-                      .fma(
-                          two,
-                          e1.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                  TWO.fma(
+                          e1.reinterpretAsFloats(),
+                          HIDDEN.lanewise(VectorOperators.XOR, SIGN.and(e1)).reinterpretAsFloats())
                       .reinterpretAsInts())
               .reinterpretAsFloats()
               .fma(x1, a);
@@ -121,76 +123,70 @@ final class GemvHalves implements GemvRows {
       }
 
       e1 = IntVector.fromMemorySegment(INT, words, p + rowBytes, LE);
-      e0 = IntVector.fromMemorySegment(INT, words, p + rowBytes - 2, LE);
-      e0 = e0.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      e0 = e1.lanewise(VectorOperators.LSHL, 16);
+      e0 = ADDED.or(KEPT.and(e0.lanewise(VectorOperators.ASHR, 3)));
       b =
           e0.lanewise(
                   VectorOperators.UMIN,
-                  e0.reinterpretAsFloats()
-                      .fma(
-                          two,
-                          e0.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                  TWO.fma(
+                          e0.reinterpretAsFloats(),
+                          HIDDEN.lanewise(VectorOperators.XOR, SIGN.and(e0)).reinterpretAsFloats())
                       .reinterpretAsInts())
               .reinterpretAsFloats()
               .fma(x0, b);
-      e1 = e1.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      e1 = ADDED.or(KEPT.and(e1.lanewise(VectorOperators.ASHR, 3)));
       b =
           e1.lanewise(
                   VectorOperators.UMIN,
-                  e1.reinterpretAsFloats()
-                      .fma(
-                          two,
-                          e1.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                  TWO.fma(
+                          e1.reinterpretAsFloats(),
+                          HIDDEN.lanewise(VectorOperators.XOR, SIGN.and(e1)).reinterpretAsFloats())
                       .reinterpretAsInts())
               .reinterpretAsFloats()
               .fma(x1, b);
 
       e1 = IntVector.fromMemorySegment(INT, words, p + 2 * rowBytes, LE);
-      e0 = IntVector.fromMemorySegment(INT, words, p + 2 * rowBytes - 2, LE);
-      e0 = e0.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      e0 = e1.lanewise(VectorOperators.LSHL, 16);
+      e0 = ADDED.or(KEPT.and(e0.lanewise(VectorOperators.ASHR, 3)));
       c =
           e0.lanewise(
                   VectorOperators.UMIN,
-                  e0.reinterpretAsFloats()
-                      .fma(
-                          two,
-                          e0.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                  TWO.fma(
+                          e0.reinterpretAsFloats(),
+                          HIDDEN.lanewise(VectorOperators.XOR, SIGN.and(e0)).reinterpretAsFloats())
                       .reinterpretAsInts())
               .reinterpretAsFloats()
               .fma(x0, c);
-      e1 = e1.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      e1 = ADDED.or(KEPT.and(e1.lanewise(VectorOperators.ASHR, 3)));
       c =
           e1.lanewise(
                   VectorOperators.UMIN,
-                  e1.reinterpretAsFloats()
-                      .fma(
-                          two,
-                          e1.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                  TWO.fma(
+                          e1.reinterpretAsFloats(),
+                          HIDDEN.lanewise(VectorOperators.XOR, SIGN.and(e1)).reinterpretAsFloats())
                       .reinterpretAsInts())
               .reinterpretAsFloats()
               .fma(x1, c);
 
       e1 = IntVector.fromMemorySegment(INT, words, p + 3 * rowBytes, LE);
-      e0 = IntVector.fromMemorySegment(INT, words, p + 3 * rowBytes - 2, LE);
-      e0 = e0.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      e0 = e1.lanewise(VectorOperators.LSHL, 16);
+      e0 = ADDED.or(KEPT.and(e0.lanewise(VectorOperators.ASHR, 3)));
       d =
           e0.lanewise(
                   VectorOperators.UMIN,
-                  e0.reinterpretAsFloats()
-                      .fma(
-                          two,
-                          e0.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                  TWO.fma(
+                          e0.reinterpretAsFloats(),
+                          HIDDEN.lanewise(VectorOperators.XOR, SIGN.and(e0)).reinterpretAsFloats())
                       .reinterpretAsInts())
               .reinterpretAsFloats()
               .fma(x0, d);
-      e1 = e1.lanewise(VectorOperators.ASHR, 3).and(KEPT).or(ADDED);
+      e1 = ADDED.or(KEPT.and(e1.lanewise(VectorOperators.ASHR, 3)));
       d =
           e1.lanewise(
                   VectorOperators.UMIN,
-                  e1.reinterpretAsFloats()
-                      .fma(
-                          two,
-                          e1.and(SIGN).lanewise(VectorOperators.XOR, HIDDEN).reinterpretAsFloats())
+                  TWO.fma(
+                          e1.reinterpretAsFloats(),
+                          HIDDEN.lanewise(VectorOperators.XOR, SIGN.and(e1)).reinterpretAsFloats())
                       .reinterpretAsInts())
               .reinterpretAsFloats()
               .fma(x1, d);

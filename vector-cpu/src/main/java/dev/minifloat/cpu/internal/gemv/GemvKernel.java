@@ -518,7 +518,6 @@ public final class GemvKernel implements IntConsumer {
     int step = GemvFormat.step(dtype);
     long rowBytes = w.rowStride() * dtype.bits() / Byte.SIZE;
     int most = CHUNK / some / step;
-    int before = GemvFormat.bytesBefore(dtype);
     GemvRows quads = some == 1 ? GemvFormat.quads(dtype, scales.group()) : null;
     for (int k = 0; k < steps; k += most) {
       int part = Math.min(most, steps - k);
@@ -526,8 +525,7 @@ public final class GemvKernel implements IntConsumer {
       int scale = scales.group() == 0 ? 0 : k * step / scales.group();
       for (int r = 0; r < rows; ) {
         long rowAt = start + r * rowBytes;
-        long last = rowAt + (GemvRows.ROWS - 1) * rowBytes;
-        boolean one = quads == null || r > rows - GemvRows.ROWS || Math.min(rowAt, last) < before;
+        boolean one = quads == null || r > rows - GemvRows.ROWS;
         (one ? kernel : quads)
             .multiply(
                 data,
