@@ -76,8 +76,7 @@ final class AsyncCopies {
     int kept = 0;
     for (int i = 0; i < count; i++) {
       int l = lane[i];
-      boolean due =
-          (mask >>> l & 1) != 0 && (pending < 0 || group[i] < committed[l] - pending);
+      boolean due = (mask >>> l & 1) != 0 && (pending < 0 || group[i] < committed[l] - pending);
       if (due) {
         warp.lane = l;
         copy(i);

@@ -159,9 +159,7 @@ final class ConvertOps {
           double value = decode(a, from, flush);
           value = toWhole ? toInteger(value, rounding) : value;
           if (to == PtxType.F64) {
-            return from == PtxType.F64 || value == value
-                ? F64.bits(value)
-                : F64.bits((double) F32.of(a));
+            return F64.bits(value);
           }
           // Negative numbers and −0 become +0; NaN stays.
           value = relu && !(value > 0) && value == value ? 0.0 : value;

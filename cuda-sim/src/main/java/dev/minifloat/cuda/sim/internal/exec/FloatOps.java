@@ -35,9 +35,7 @@ final class FloatOps {
               ? a -> F32.bits(Approximate.reciprocal(F32.of(a)))
               : a -> F32.divide(0x3F80_0000L, a, rounding);
       case "sqrt" ->
-          approximate
-              ? a -> F32.sqrt(a, Rounding.NEAREST_EVEN)
-              : a -> F32.sqrt(a, rounding);
+          approximate ? a -> F32.sqrt(a, Rounding.NEAREST_EVEN) : a -> F32.sqrt(a, rounding);
       case "rsqrt" -> a -> F32.bits(Approximate.reciprocalRoot(F32.of(a)));
       case "sin" -> a -> F32.bits(Approximate.sine(F32.of(a)));
       case "cos" -> a -> F32.bits(Approximate.cosine(F32.of(a)));
@@ -83,9 +81,7 @@ final class FloatOps {
     boolean nearest = rounding == Rounding.NEAREST_EVEN;
     return switch (i.opcode()) {
       case "add" ->
-          nearest
-              ? (a, b) -> F32.bits(F32.of(a) + F32.of(b))
-              : (a, b) -> F32.add(a, b, rounding);
+          nearest ? (a, b) -> F32.bits(F32.of(a) + F32.of(b)) : (a, b) -> F32.add(a, b, rounding);
       case "sub" ->
           nearest
               ? (a, b) -> F32.bits(F32.of(a) - F32.of(b))
@@ -153,9 +149,7 @@ final class FloatOps {
   /** Inputs and result flushed and the result saturated, as the modifiers say. */
   private static LaneOps.Binary finished(Instruction i, LaneOps.Binary function) {
     LaneOps.Binary flushed =
-        i.has(".ftz")
-            ? (a, b) -> F32.flush(function.apply(F32.flush(a), F32.flush(b)))
-            : function;
+        i.has(".ftz") ? (a, b) -> F32.flush(function.apply(F32.flush(a), F32.flush(b))) : function;
     return i.has(".sat") ? (a, b) -> F32.saturate(flushed.apply(a, b)) : flushed;
   }
 

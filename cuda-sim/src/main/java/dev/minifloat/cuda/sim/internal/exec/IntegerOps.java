@@ -141,10 +141,8 @@ final class IntegerOps {
     }
     long floor = i.has(".relu") ? 0 : Long.MIN_VALUE;
     return min
-        ? (a, b) ->
-            Math.max(floor, Math.min(Bits.signed(a, bits), Bits.signed(b, bits))) & mask
-        : (a, b) ->
-            Math.max(floor, Math.max(Bits.signed(a, bits), Bits.signed(b, bits))) & mask;
+        ? (a, b) -> Math.max(floor, Math.min(Bits.signed(a, bits), Bits.signed(b, bits))) & mask
+        : (a, b) -> Math.max(floor, Math.max(Bits.signed(a, bits), Bits.signed(b, bits))) & mask;
   }
 
   /** min, max and add of two 16-bit numbers in a register. */
@@ -164,8 +162,7 @@ final class IntegerOps {
           long high = half.apply(Bits.read(a >>> 16, 16, signed), Bits.read(b >>> 16, 16, signed));
           return low & Bits.M16 | (high & Bits.M16) << 16;
         };
-    return LaneOps.binary(
-        o.destination(0), o.source(1, i.type()), o.source(2, i.type()), function);
+    return LaneOps.binary(o.destination(0), o.source(1, i.type()), o.source(2, i.type()), function);
   }
 
   static Op ternary(Operands o, Instruction i) {
@@ -209,10 +206,7 @@ final class IntegerOps {
         boolean signedA = i.types().get(0).isSigned();
         boolean signedB = i.types().get(1).isSigned();
         return o.ternary(
-            type,
-            i.types().get(1),
-            PtxType.B32,
-            (a, b, c) -> Bits.dot4(a, b, c, signedA, signedB));
+            type, i.types().get(1), PtxType.B32, (a, b, c) -> Bits.dot4(a, b, c, signedA, signedB));
       }
       case "dp2a" -> {
         boolean signedA = i.types().get(0).isSigned();
@@ -242,8 +236,7 @@ final class IntegerOps {
 
   private static Op multiplyAdd(Operands o, Instruction i) {
     PtxType type = i.type();
-    LaneOps.Binary product =
-        i.opcode().equals("mad24") ? multiply24(i, type) : multiply(i, type);
+    LaneOps.Binary product = i.opcode().equals("mad24") ? multiply24(i, type) : multiply(i, type);
     int bits = i.has(".wide") ? 2 * type.bits() : type.bits();
     long mask = Bits.mask(bits);
     PtxType third = i.has(".wide") ? Operands.wide(type) : type;

@@ -74,7 +74,8 @@ public final class LinkedModule {
     }
     if (variable.linkage() == Variable.Linkage.EXTERN) {
       throw new PtxException(
-          variable.position(), "'" + variable.name() + "' is declared .extern; no module defines it");
+          variable.position(),
+          "'" + variable.name() + "' is declared .extern; no module defines it");
     }
     boolean constant = variable.space() == StateSpace.CONST;
     String label = (constant ? "constant " : "variable ") + variable.name();
@@ -84,7 +85,8 @@ public final class LinkedModule {
           DeviceFault.Kind.LIMIT,
           "%s of %d bytes doesn't fit into the device's memory".formatted(label, variable.bytes()));
     }
-    String name = variable.scope().isEmpty() ? variable.name() : variable.scope() + "::" + variable.name();
+    String name =
+        variable.scope().isEmpty() ? variable.name() : variable.scope() + "::" + variable.name();
     variables.put(name, allocation);
     addresses.put(variable, allocation.base());
   }

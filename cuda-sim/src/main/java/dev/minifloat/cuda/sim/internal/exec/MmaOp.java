@@ -26,8 +26,7 @@ final class MmaOp extends SyncOp {
   MmaOp(Operands o, Instruction i) {
     super(WHOLE_WARP);
     String shape =
-        i.oneOf(
-            ".m8n8k16", ".m16n8k4", ".m16n8k8", ".m16n8k16", ".m16n8k32", ".m16n8k64");
+        i.oneOf(".m8n8k16", ".m16n8k4", ".m16n8k8", ".m16n8k16", ".m16n8k32", ".m16n8k64");
     rows = Integer.parseInt(shape.substring(2, shape.indexOf('n')));
     depth = Integer.parseInt(shape.substring(shape.indexOf('k') + 1));
     accumulator = i.types().get(0);

@@ -35,8 +35,7 @@ final class PackedConvertOps {
           o.destination(0),
           o.source(1, from),
           o.source(2, from),
-          (a, b) ->
-              (long) encoder.encode(F32.of(a)) << bits | encoder.encode(F32.of(b)));
+          (a, b) -> (long) encoder.encode(F32.of(a)) << bits | encoder.encode(F32.of(b)));
     }
     int fromBits = elementBits(from);
     long mask = Bits.mask(fromBits);
@@ -85,7 +84,6 @@ final class PackedConvertOps {
     if (!i.has(".relu")) {
       return value -> format.encode(value, rounding, saturate);
     }
-    return value ->
-        format.encode(value == value && !(value > 0) ? 0.0 : value, rounding, saturate);
+    return value -> format.encode(value == value && !(value > 0) ? 0.0 : value, rounding, saturate);
   }
 }

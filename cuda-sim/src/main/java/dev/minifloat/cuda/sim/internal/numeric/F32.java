@@ -64,7 +64,9 @@ public final class F32 {
     return directed(Exact.add(product, of(c)), product, of(c), rounding);
   }
 
-  /** A sum that is exactly zero is −0 when rounding down, unless both parts are +0 (IEEE 754 §6.3). */
+  /**
+   * A sum that is exactly zero is −0 when rounding down, unless both parts are +0 (IEEE 754 §6.3).
+   */
   private static long directed(double sum, double a, double b, Rounding rounding) {
     if (sum == 0 && rounding == Rounding.DOWN) {
       boolean bothPositive =

@@ -116,7 +116,9 @@ public enum FloatFormat {
     return Math.max((code & magnitudeMask()) >>> fractionBits, 1) - bias;
   }
 
-  /** The significand of a finite code without its sign: {@code fractionBits} bits after the point. */
+  /**
+   * The significand of a finite code without its sign: {@code fractionBits} bits after the point.
+   */
   public int significand(int code) {
     int magnitude = code & magnitudeMask();
     int fraction = magnitude & (1 << fractionBits) - 1;

@@ -19,8 +19,7 @@ final class Verifier {
     List<InstructionForm> forms = InstructionTable.standard().forms(opcode.text());
     if (forms.isEmpty()) {
       throw new PtxException(
-          opcode.position(),
-          opcode.quoted() + " is no instruction that the simulator knows");
+          opcode.position(), opcode.quoted() + " is no instruction that the simulator knows");
     }
     List<String> words = modifiers.stream().map(Token::text).toList();
     InstructionForm.Attempt attempt = new InstructionForm.Attempt();
@@ -318,7 +317,8 @@ final class Verifier {
           throw wrong(symbol, "an operand of type " + type);
         }
       }
-      default -> throw wrong(operand, (destination ? "a destination" : "an operand") + " of type " + type);
+      default ->
+          throw wrong(operand, (destination ? "a destination" : "an operand") + " of type " + type);
     }
   }
 
