@@ -119,7 +119,7 @@ final class AsyncCopies {
         value = allocation.load(offset + at, 4, check);
       } else {
         for (int b = at; b < from; b++) {
-          value |= allocation.load(offset + b, 1, check) << 8 * (b - at);
+          value |= allocation.load(offset + b, 1, check) << (8 * (b - at));
         }
       }
       shared.land(target[i] + at, 4, value);

@@ -43,7 +43,7 @@ final class CodeInstance {
     int at = (code.slots() - constants.size()) * 32;
     for (Constant constant : constants) {
       if (constant instanceof Constant.Local local) {
-        frame.registers[at + lane] = frame.localBase[lane] + local.offset();
+        frame.registers[at + lane] = (long) frame.localBase[lane] + local.offset();
       }
       at += 32;
     }

@@ -54,7 +54,7 @@ final class CompareOps {
   }
 
   private static boolean holds(String operator, double a, double b) {
-    boolean unordered = a != a || b != b;
+    boolean unordered = Double.isNaN(a) || Double.isNaN(b);
     return switch (operator) {
       case ".eq" -> a == b;
       case ".ne" -> !unordered && a != b;

@@ -92,7 +92,7 @@ final class FloatOps {
               : (a, b) -> F32.multiply(a, b, rounding);
       case "div" -> divide(i, rounding);
       case "min", "max" -> extreme32(i);
-      case "copysign" -> (a, b) -> b & ~SIGN_32 | a & SIGN_32;
+      case "copysign" -> (a, b) -> (b & ~SIGN_32) | (a & SIGN_32);
       default -> throw Operands.unsupported(i);
     };
   }
@@ -113,16 +113,16 @@ final class FloatOps {
       case "div" -> (a, b) -> F64.divide(a, b, rounding);
       case "min" -> (a, b) -> F64.bits(extreme64(F64.of(a), F64.of(b), true));
       case "max" -> (a, b) -> F64.bits(extreme64(F64.of(a), F64.of(b), false));
-      case "copysign" -> (a, b) -> b & ~SIGN_64 | a & SIGN_64;
+      case "copysign" -> (a, b) -> (b & ~SIGN_64) | (a & SIGN_64);
       default -> throw Operands.unsupported(i);
     };
   }
 
   private static double extreme64(double a, double b, boolean min) {
-    if (a != a) {
+    if (Double.isNaN(a)) {
       return b;
     }
-    if (b != b) {
+    if (Double.isNaN(b)) {
       return a;
     }
     return min ? Math.min(a, b) : Math.max(a, b);
@@ -137,12 +137,12 @@ final class FloatOps {
       float x = F32.of(xorSign ? a & ~SIGN_32 : a);
       float y = F32.of(xorSign ? b & ~SIGN_32 : b);
       float chosen;
-      if (x != x || y != y) {
-        chosen = keepNan || x != x && y != y ? Float.NaN : x != x ? y : x;
+      if (Double.isNaN(x) || Double.isNaN(y)) {
+        chosen = keepNan || (Double.isNaN(x) && Double.isNaN(y)) ? Float.NaN : Double.isNaN(x) ? y : x;
       } else {
         chosen = min ? Math.min(x, y) : Math.max(x, y);
       }
-      return xorSign && chosen == chosen ? F32.bits(chosen) | sign : F32.bits(chosen);
+      return xorSign && !Double.isNaN(chosen) ? F32.bits(chosen) | sign : F32.bits(chosen);
     };
   }
 
@@ -177,15 +177,15 @@ final class FloatOps {
     String property =
         i.oneOf(".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal");
     LaneOps.Comparison test =
-        (a, unused) -> {
+        (a, _) -> {
           double value = single ? F32.of(a) : F64.of(a);
           double magnitude = Math.abs(value);
           double normal = single ? Float.MIN_NORMAL : Double.MIN_NORMAL;
           return switch (property) {
             case ".finite" -> Double.isFinite(value);
             case ".infinite" -> Double.isInfinite(value);
-            case ".number" -> value == value;
-            case ".notanumber" -> value != value;
+            case ".number" -> !Double.isNaN(value);
+            case ".notanumber" -> Double.isNaN(value);
             case ".normal" -> Double.isFinite(value) && magnitude >= normal;
             default -> magnitude > 0 && magnitude < normal;
           };

@@ -133,7 +133,7 @@ final class HalfOps {
     boolean aNan = format.isNan(a);
     boolean bNan = format.isNan(b);
     if (aNan || bNan) {
-      return keepNan || aNan && bNan ? format.nan() : aNan ? b : a;
+      return keepNan || (aNan && bNan) ? format.nan() : aNan ? b : a;
     }
     float x = decode(a, format);
     float y = decode(b, format);
@@ -160,6 +160,6 @@ final class HalfOps {
   }
 
   static long pack(int low, int high) {
-    return low & Bits.M16 | (high & Bits.M16) << 16;
+    return (low & Bits.M16) | (high & Bits.M16) << 16;
   }
 }

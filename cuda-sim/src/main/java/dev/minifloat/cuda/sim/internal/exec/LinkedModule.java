@@ -24,7 +24,7 @@ import java.util.Set;
 public final class LinkedModule {
   private final PtxModule module;
   private final Map<String, Allocation> variables = new LinkedHashMap<>();
-  private final Map<Variable, Long> addresses = new IdentityHashMap<>();
+  private final IdentityHashMap<Variable, Long> addresses = new IdentityHashMap<>();
   private final Map<String, Code> codes = new HashMap<>();
   private final Op[] ops;
 
@@ -97,7 +97,7 @@ public final class LinkedModule {
     for (Variable.Reference reference : variable.references()) {
       long address = address(reference) + reference.addend();
       for (int i = 0; i < reference.size(); i++) {
-        bytes[reference.offset() + i] = (byte) (address >>> 8 * i);
+        bytes[reference.offset() + i] = (byte) (address >>> (8 * i));
       }
     }
     memory.write(addresses.get(variable), MemorySegment.ofArray(bytes));

@@ -160,7 +160,7 @@ final class MemoryOps {
     AddressSource to = o.address(0);
     AddressSource from = o.address(1);
     int bytes = (int) o.constant(2);
-    if (bytes != 16 && (i.has(".cg") || bytes != 4 && bytes != 8)) {
+    if (bytes != 16 && (i.has(".cg") || (bytes != 4 && bytes != 8))) {
       throw new dev.minifloat.cuda.sim.internal.ptx.PtxException(
           o.get(2).position(),
           "'%s' copies %s bytes, not %d"
@@ -226,7 +226,7 @@ final class MemoryOps {
       @Override
       void execute(Warp warp, Frame frame, int mask) {
         int holds =
-            LaneOps.compare(frame.registers, source, source, mask, (a, unused) -> lies(warp, a));
+            LaneOps.compare(frame.registers, source, source, mask, (a, _) -> lies(warp, a));
         Operands.setPredicate(frame, destination, mask, holds);
       }
 

@@ -142,7 +142,7 @@ final class Operands {
   /** Sets a predicate for lanes of a mask; nothing if nobody wants it. */
   static void setPredicate(Frame frame, int predicate, int mask, int lanes) {
     if (predicate >= 0) {
-      frame.predicates[predicate] = frame.predicates[predicate] & ~mask | lanes & mask;
+      frame.predicates[predicate] = (frame.predicates[predicate] & ~mask) | (lanes & mask);
     }
   }
 }

@@ -84,6 +84,6 @@ final class PackedConvertOps {
     if (!i.has(".relu")) {
       return value -> format.encode(value, rounding, saturate);
     }
-    return value -> format.encode(value == value && !(value > 0) ? 0.0 : value, rounding, saturate);
+    return value -> format.encode(!Double.isNaN(value) && !(value > 0) ? 0.0 : value, rounding, saturate);
   }
 }

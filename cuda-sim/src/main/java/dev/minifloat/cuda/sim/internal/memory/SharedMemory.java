@@ -74,7 +74,7 @@ public final class SharedMemory {
   private int same(int offset, int bytes, long value) {
     int same = 0;
     for (int i = 0; i < bytes; i++) {
-      if (data[offset + i] == (byte) (value >>> 8 * i)) {
+      if (data[offset + i] == (byte) (value >>> (8 * i))) {
         same |= 1 << i;
       }
     }

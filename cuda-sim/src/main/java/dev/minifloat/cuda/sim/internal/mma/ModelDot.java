@@ -103,6 +103,6 @@ public final class ModelDot implements DotProduct {
       return sum < 0 ? 0xFF80_0000L : 0x7F80_0000L;
     }
     int bits = FloatFormat.F32.encode(sum, Rounding.ZERO, false);
-    return bits & -1L << 23 - sumBits & 0xFFFF_FFFFL;
+    return bits & -1L << (23 - sumBits) & 0xFFFF_FFFFL;
   }
 }

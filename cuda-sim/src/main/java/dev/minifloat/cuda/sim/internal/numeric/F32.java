@@ -19,7 +19,7 @@ public final class F32 {
 
   /** A number's bits, NaN made the one NaN. */
   public static long bits(float value) {
-    return value == value ? Float.floatToRawIntBits(value) & 0xFFFF_FFFFL : NAN;
+    return !Float.isNaN(value) ? Float.floatToRawIntBits(value) & 0xFFFF_FFFFL : NAN;
   }
 
   /** A subnormal number made a zero of its sign. */

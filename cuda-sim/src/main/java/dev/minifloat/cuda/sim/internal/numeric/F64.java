@@ -52,7 +52,7 @@ public final class F64 {
     boolean aMinus = bits(a) < 0;
     boolean bMinus = bits(b) < 0;
     boolean bothZero = x.signum() == 0;
-    boolean minus = bothZero && aMinus == bMinus ? aMinus : rounding == Rounding.DOWN;
+    boolean minus = (bothZero && aMinus == bMinus) ? aMinus : rounding == Rounding.DOWN;
     return minus ? bits(-0.0) : 0;
   }
 

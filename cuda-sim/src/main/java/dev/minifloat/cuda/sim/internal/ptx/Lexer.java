@@ -40,7 +40,7 @@ final class Lexer {
         number();
         add(Token.Kind.NUMBER, start, text.substring(start, at));
       } else if (isNameStart(c)
-          || c == '%' && at + 1 < text.length() && isWord(text.charAt(at + 1))) {
+          || (c == '%' && at + 1 < text.length() && isWord(text.charAt(at + 1)))) {
         at++;
         skipWord();
         add(Token.Kind.NAME, start, text.substring(start, at));
@@ -155,10 +155,10 @@ final class Lexer {
   }
 
   private static boolean isNameStart(char c) {
-    return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
   }
 
   private static boolean isWord(char c) {
-    return isNameStart(c) || c >= '0' && c <= '9';
+    return isNameStart(c) || (c >= '0' && c <= '9');
   }
 }

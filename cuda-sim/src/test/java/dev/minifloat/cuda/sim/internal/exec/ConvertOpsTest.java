@@ -71,10 +71,10 @@ class ConvertOpsTest {
       return switch (type) {
         case "f64" -> Double.doubleToLongBits(special);
         case "f32" ->
-            special != special ? 0x7FFF_FFFFL : Float.floatToRawIntBits((float) special) & Bits.M32;
+            Double.isNaN(special) ? 0x7FFF_FFFFL : Float.floatToRawIntBits((float) special) & Bits.M32;
         case "f16" ->
-            special != special ? 0x7FFF : Float.floatToFloat16((float) special) & Bits.M16;
-        default -> special != special ? 0x7FFF : Float.floatToRawIntBits((float) special) >>> 16;
+            Double.isNaN(special) ? 0x7FFF : Float.floatToFloat16((float) special) & Bits.M16;
+        default -> Double.isNaN(special) ? 0x7FFF : Float.floatToRawIntBits((float) special) >>> 16;
       };
     }
     return switch (type) {
@@ -144,7 +144,7 @@ class ConvertOpsTest {
   }
 
   private static long whole(double value, RoundingMode rounding, String to) {
-    if (value != value) {
+    if (Double.isNaN(value)) {
       return 0;
     }
     BigInteger rounded =
@@ -297,7 +297,7 @@ class ConvertOpsTest {
   /** TF32 has F32's exponents and 10 bits of fraction: rounding is of the bits below them. */
   private static long tf32(long bits, String mode) {
     double value = number(bits, "f32");
-    if (value != value) {
+    if (Double.isNaN(value)) {
       return 0x7FFF_E000L;
     }
     if (Double.isInfinite(value)) {
@@ -309,7 +309,7 @@ class ConvertOpsTest {
         switch (mode) {
           case "rz" -> false;
           case "rna" -> low >= 0x1000;
-          default -> low > 0x1000 || low == 0x1000 && (bits & 0x2000) != 0;
+          default -> low > 0x1000 || (low == 0x1000 && (bits & 0x2000) != 0);
         };
     return up ? kept + 0x2000 : kept;
   }

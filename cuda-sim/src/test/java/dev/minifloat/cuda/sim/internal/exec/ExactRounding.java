@@ -74,13 +74,13 @@ final class ExactRounding {
      * @param decode a code's number
      */
     Table(int bits, IntToDoubleFunction decode) {
-      sign = 1 << bits - 1;
+      sign = 1 << (bits - 1);
       int found = -1;
       for (int code = 0; code < sign; code++) {
         double value = decode.applyAsDouble(code);
         if (Double.isInfinite(value)) {
           found = code;
-        } else if (value == value) {
+        } else if (!Double.isNaN(value)) {
           codes.put(value, code);
         }
       }
@@ -122,7 +122,7 @@ final class ExactRounding {
             case "rm" -> minus;
             case "rp" -> !minus;
             case "rna" -> compare >= 0;
-            default -> compare > 0 || compare == 0 && (below.getValue() & 1) != 0;
+            default -> compare > 0 || (compare == 0 && (below.getValue() & 1) != 0);
           };
       return code(minus, up ? highCode : below.getValue());
     }

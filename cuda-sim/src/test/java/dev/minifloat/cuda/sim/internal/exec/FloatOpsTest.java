@@ -38,7 +38,7 @@ class FloatOpsTest {
   }
 
   private static long bits(float value) {
-    return value != value ? NAN : Float.floatToRawIntBits(value) & Bits.M32;
+    return Double.isNaN(value) ? NAN : Float.floatToRawIntBits(value) & Bits.M32;
   }
 
   /** What Java gives for infinities, NaN and zeros, whose signs depend on the mode. */
@@ -232,12 +232,12 @@ class FloatOpsTest {
         InstructionCase.of(
             "copysign.f32 r, a, b;",
             "f32 f32 f32",
-            x -> x[1] & 0x7FFF_FFFFL | x[0] & 0x8000_0000L));
+            x -> (x[1] & 0x7FFF_FFFFL) | (x[0] & 0x8000_0000L)));
     cases.add(
         InstructionCase.of(
             "copysign.f64 r, a, b;",
             "f64 f64 f64",
-            x -> x[1] & Long.MAX_VALUE | x[0] & Long.MIN_VALUE));
+            x -> (x[1] & Long.MAX_VALUE) | (x[0] & Long.MIN_VALUE)));
     for (boolean min : new boolean[] {true, false}) {
       String name = min ? "min" : "max";
       cases.add(
@@ -259,7 +259,7 @@ class FloatOpsTest {
               "f32 f32 f32",
               x -> {
                 long result = extreme(Math.abs(f(x[0])), Math.abs(f(x[1])), min);
-                return result == NAN ? NAN : result | (x[0] ^ x[1]) & 0x8000_0000L;
+                return result == NAN ? NAN : result | ((x[0] ^ x[1]) & 0x8000_0000L);
               }));
       cases.add(
           InstructionCase.of(
@@ -269,7 +269,7 @@ class FloatOpsTest {
                 double a = d(x[0]);
                 double b = d(x[1]);
                 double both = min ? Math.min(a, b) : Math.max(a, b);
-                return Double.doubleToLongBits(a != a ? b : b != b ? a : both);
+                return Double.doubleToLongBits(Double.isNaN(a) ? b : Double.isNaN(b) ? a : both);
               }));
     }
     return InstructionCase.tests(cases.stream());
@@ -277,7 +277,7 @@ class FloatOpsTest {
 
   private static long extreme(float a, float b, boolean min) {
     float both = min ? Math.min(a, b) : Math.max(a, b);
-    return bits(a != a ? b : b != b ? a : both);
+    return bits(Double.isNaN(a) ? b : Double.isNaN(b) ? a : both);
   }
 
   @TestFactory
@@ -332,7 +332,7 @@ class FloatOpsTest {
       double exact = bound.exact().applyAsDouble(a);
       float found = f(results[n]);
       String what = bound.code() + " of " + a + " gives " + found + " for " + exact;
-      if (exact != exact) {
+      if (Double.isNaN(exact)) {
         assertEquals(NAN, results[n], what);
       } else if (Math.abs(exact) > Float.MAX_VALUE) {
         assertEquals((float) exact, found, what);
@@ -359,7 +359,7 @@ class FloatOpsTest {
       float found = f(results[n]);
       String what = code + " of " + a + " and " + b;
       if (code.contains("approx") && Math.abs(b) > 0x1p126f && Float.isFinite(b)) {
-        float expected = Float.isInfinite(a) || a != a ? Float.NaN : 0;
+        float expected = Float.isInfinite(a) || Double.isNaN(a) ? Float.NaN : 0;
         assertEquals(expected, found == 0 ? 0 : found, what);
       } else {
         double exact = (double) a / b;

@@ -63,7 +63,7 @@ final class Golden {
 
     void add(long value, int bytes) {
       for (int i = 0; i < bytes; i++) {
-        hash = (hash ^ value >>> 8 * i & 255) * 0x100000001b3L;
+        hash = (hash ^ (value >>> (8 * i) & 255)) * 0x100000001b3L;
       }
     }
 

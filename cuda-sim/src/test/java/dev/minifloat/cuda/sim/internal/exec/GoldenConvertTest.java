@@ -137,8 +137,8 @@ class GoldenConvertTest {
           for (int i = 0; i < table.length; i++) {
             float expected = Float.intBitsToFloat(table[i]);
             float found = Float.intBitsToFloat((int) results[i]);
-            if (expected != expected) {
-              assertTrue(found != found, format + " code " + i);
+            if (Double.isNaN(expected)) {
+              assertTrue(Double.isNaN(found), format + " code " + i);
             } else {
               assertEquals(table[i], (int) results[i], format + " code " + i);
             }
@@ -216,7 +216,7 @@ class GoldenConvertTest {
 
   private static long halfOf(long bits) {
     float value = Float.intBitsToFloat((int) bits);
-    return value != value ? 0x7FFF : Float.floatToFloat16(value) & Bits.M16;
+    return Double.isNaN(value) ? 0x7FFF : Float.floatToFloat16(value) & Bits.M16;
   }
 
   private static long positive(long bits) {
@@ -226,7 +226,7 @@ class GoldenConvertTest {
   /** E2M1 by its eight magnitudes. */
   private static long quarter(long bits) {
     float value = Float.intBitsToFloat((int) bits);
-    if (value != value) {
+    if (Double.isNaN(value)) {
       return 7;
     }
     float[] magnitudes = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
@@ -234,7 +234,7 @@ class GoldenConvertTest {
     for (int i = 1; i < 8; i++) {
       double before = Math.abs((double) Math.abs(value) - magnitudes[best]);
       double now = Math.abs((double) Math.abs(value) - magnitudes[i]);
-      best = now < before || now == before && (i & 1) == 0 ? i : best;
+      best = now < before || (now == before && (i & 1) == 0) ? i : best;
     }
     best = Math.abs(value) >= 6 ? 7 : best;
     return (bits >>> 31 & 1) << 3 | best;

@@ -22,7 +22,7 @@ class HalfOpsTest {
       if (exact != null && exact.signum() != 0) {
         return table.round(exact, "rn", false);
       }
-      if (special != special) {
+      if (Double.isNaN(special)) {
         return NAN;
       }
       int infinity = bfloat ? 0x7F80 : 0x7C00;
@@ -178,8 +178,8 @@ class HalfOpsTest {
   private static long extreme(Half half, long a, long b, boolean min, boolean keepNan) {
     double x = half.decode(a);
     double y = half.decode(b);
-    if (x != x || y != y) {
-      return keepNan || x != x && y != y ? NAN : x != x ? b : a;
+    if (Double.isNaN(x) || Double.isNaN(y)) {
+      return keepNan || (Double.isNaN(x) && Double.isNaN(y)) ? NAN : Double.isNaN(x) ? b : a;
     }
     int order = Double.compare(x, y);
     return (min ? order <= 0 : order >= 0) ? a : b;

@@ -215,7 +215,7 @@ class IntegerOpsTest {
   private static long reversed(long value, int bits) {
     long result = 0;
     for (int i = 0; i < bits; i++) {
-      result |= (value >>> i & 1) << bits - 1 - i;
+      result |= (value >>> i & 1) << (bits - 1 - i);
     }
     return result;
   }
@@ -292,7 +292,7 @@ class IntegerOpsTest {
     boolean sign = type.startsWith("s") && len > 0 && (a >>> Math.min(pos + len - 1, msb) & 1) != 0;
     long result = 0;
     for (int i = 0; i <= msb; i++) {
-      boolean bit = i < len && pos + i <= msb ? (a >>> pos + i & 1) != 0 : sign;
+      boolean bit = (i < len && pos + i <= msb) ? (a >>> (pos + i) & 1) != 0 : sign;
       result |= bit ? 1L << i : 0;
     }
     return result;
@@ -303,7 +303,7 @@ class IntegerOpsTest {
     int len = (int) x[3] & 255;
     long result = x[1];
     for (int i = 0; i < len && pos + i < bits; i++) {
-      result = result & ~(1L << pos + i) | (x[0] >>> i & 1) << pos + i;
+      result = (result & ~(1L << (pos + i))) | (x[0] >>> i & 1) << (pos + i);
     }
     return result;
   }
@@ -414,9 +414,9 @@ class IntegerOpsTest {
             x -> {
               long result = 0;
               for (int i = 0; i < 4; i++) {
-                int selector = (int) (x[2] >>> 4 * i) & 15;
+                int selector = (int) (x[2] >>> (4 * i)) & 15;
                 int chosen = byteOf(x, selector & 7);
-                result |= (long) (selector > 7 ? (byte) chosen >> 7 & 255 : chosen) << 8 * i;
+                result |= (long) (selector > 7 ? (byte) chosen >> 7 & 255 : chosen) << (8 * i);
               }
               return result;
             }));
@@ -439,7 +439,7 @@ class IntegerOpsTest {
                 long result = 0;
                 // The table of the PTX ISA gives the most significant byte first.
                 for (int i = 0; i < 4; i++) {
-                  result |= (long) byteOf(x, table[(int) x[2] & 3][3 - i]) << 8 * i;
+                  result |= (long) byteOf(x, table[(int) x[2] & 3][3 - i]) << (8 * i);
                 }
                 return result;
               }));
@@ -448,7 +448,7 @@ class IntegerOpsTest {
   }
 
   private static int byteOf(long[] x, int index) {
-    return (int) ((index < 4 ? x[0] : x[1]) >>> 8 * (index & 3)) & 255;
+    return (int) ((index < 4 ? x[0] : x[1]) >>> (8 * (index & 3))) & 255;
   }
 
   @TestFactory
@@ -465,8 +465,8 @@ class IntegerOpsTest {
                   for (int i = 0; i < 4; i++) {
                     sum =
                         sum.add(
-                            big(x[0] >>> 8 * i & 255, s + "8")
-                                .multiply(big(x[1] >>> 8 * i & 255, t + "8")));
+                            big(x[0] >>> (8 * i) & 255, s + "8")
+                                .multiply(big(x[1] >>> (8 * i) & 255, t + "8")));
                   }
                   return wrap(sum, 32);
                 }));
@@ -481,8 +481,8 @@ class IntegerOpsTest {
                     for (int i = 0; i < 2; i++) {
                       sum =
                           sum.add(
-                              big(x[0] >>> 16 * i & 0xFFFF, s + "16")
-                                  .multiply(big(x[1] >>> shift + 8 * i & 255, t + "8")));
+                              big(x[0] >>> (16 * i) & 0xFFFF, s + "16")
+                                  .multiply(big(x[1] >>> (shift + 8 * i) & 255, t + "8")));
                     }
                     return wrap(sum, 32);
                   }));
