@@ -138,7 +138,8 @@ final class FloatOps {
       float y = F32.of(xorSign ? b & ~SIGN_32 : b);
       float chosen;
       if (Double.isNaN(x) || Double.isNaN(y)) {
-        chosen = keepNan || (Double.isNaN(x) && Double.isNaN(y)) ? Float.NaN : Double.isNaN(x) ? y : x;
+        chosen =
+            keepNan || (Double.isNaN(x) && Double.isNaN(y)) ? Float.NaN : Double.isNaN(x) ? y : x;
       } else {
         chosen = min ? Math.min(x, y) : Math.max(x, y);
       }

@@ -178,11 +178,12 @@ final class IntegerOps {
                 : (a, b, c) -> c + (Long.compareUnsigned(a, b) < 0 ? b - a : a - b) & mask;
         yield o.ternary(type, type, type, function);
       }
-      case "bfe" -> o.ternary(
-            type,
-            PtxType.U32,
-            PtxType.U32,
-            (a, b, c) -> Bits.extract(a, b, c, bits, type.isSigned()));
+      case "bfe" ->
+          o.ternary(
+              type,
+              PtxType.U32,
+              PtxType.U32,
+              (a, b, c) -> Bits.extract(a, b, c, bits, type.isSigned()));
       case "fns" -> o.ternary(type, type, type, Bits::nthSet);
       case "prmt" -> {
         String mode = i.oneOf(".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16");

@@ -225,8 +225,7 @@ final class MemoryOps {
     return new Op() {
       @Override
       void execute(Warp warp, Frame frame, int mask) {
-        int holds =
-            LaneOps.compare(frame.registers, source, source, mask, (a, _) -> lies(warp, a));
+        int holds = LaneOps.compare(frame.registers, source, source, mask, (a, _) -> lies(warp, a));
         Operands.setPredicate(frame, destination, mask, holds);
       }
 

@@ -84,6 +84,7 @@ final class PackedConvertOps {
     if (!i.has(".relu")) {
       return value -> format.encode(value, rounding, saturate);
     }
-    return value -> format.encode(!Double.isNaN(value) && !(value > 0) ? 0.0 : value, rounding, saturate);
+    return value ->
+        format.encode(!Double.isNaN(value) && !(value > 0) ? 0.0 : value, rounding, saturate);
   }
 }

@@ -71,7 +71,9 @@ class ConvertOpsTest {
       return switch (type) {
         case "f64" -> Double.doubleToLongBits(special);
         case "f32" ->
-            Double.isNaN(special) ? 0x7FFF_FFFFL : Float.floatToRawIntBits((float) special) & Bits.M32;
+            Double.isNaN(special)
+                ? 0x7FFF_FFFFL
+                : Float.floatToRawIntBits((float) special) & Bits.M32;
         case "f16" ->
             Double.isNaN(special) ? 0x7FFF : Float.floatToFloat16((float) special) & Bits.M16;
         default -> Double.isNaN(special) ? 0x7FFF : Float.floatToRawIntBits((float) special) >>> 16;

@@ -52,7 +52,8 @@ class WarpTest {
 
   @Test
   void spinningLanesStarveNobody() {
-    // Each lane in turn takes a lock that others spin on, within a warp and across warps and blocks.
+    // Each lane in turn takes a lock that others spin on, within a warp and across warps and
+    // blocks.
     Device device =
         device(
             """
@@ -172,7 +173,10 @@ class WarpTest {
         """,
         t -> t >= 32 && t < 64 ? 77 : 0);
     // Warps that have ended are not waited for.
-    check(96, "st.global.u32 [p], 5; mov.u32 v, 5; setp.ge.u32 z, t, 32; @z exit; bar.sync 0;", t -> 5);
+    check(
+        96,
+        "st.global.u32 [p], 5; mov.u32 v, 5; setp.ge.u32 z, t, 32; @z exit; bar.sync 0;",
+        t -> 5);
   }
 
   @Test
@@ -184,7 +188,10 @@ class WarpTest {
     assertEquals(DeviceFault.Kind.DEADLOCK, fault.kind());
     for (String part :
         new String[] {
-          "warp 0, lanes 0xffffffff at line 10", "waits at barrier 2", "warp 1", "at line 8",
+          "warp 0, lanes 0xffffffff at line 10",
+          "waits at barrier 2",
+          "warp 1",
+          "at line 8",
           "waits at barrier 1 for all warps; warps that have not arrived: [0]"
         }) {
       assertTrue(fault.getMessage().contains(part), fault.getMessage());
@@ -264,8 +271,8 @@ class WarpTest {
   void matricesMoveAsTheFiguresSay() {
     String body =
         """
-        .shared .align 16 .b16 m[256]; .reg .b32 r<4>; .reg .b64 d;
-        mov.u64 s, m; mad.wide.u32 d, t, 16, s;
+        .shared .align 16 .b16 mm[256]; .reg .b32 r<4>; .reg .b64 d;
+        mov.u64 s, mm; mad.wide.u32 d, t, 16, s;
         mul.lo.u32 u, t, 0x00080008; add.u32 u, u, 0x00010000;
         st.shared.u32 [d], u; add.u32 u, u, 0x00020002; st.shared.u32 [d+4], u;
         add.u32 u, u, 0x00020002; st.shared.u32 [d+8], u; add.u32 u, u, 0x00020002;

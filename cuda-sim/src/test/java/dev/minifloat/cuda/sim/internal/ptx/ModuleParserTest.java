@@ -16,7 +16,12 @@ class ModuleParserTest {
   private static PtxException refused(String body) {
     return assertThrows(
         PtxException.class,
-        () -> PtxModule.parse(HEADER + ".entry k(.param .u64 a) {\n.reg .b32 x, y; .reg .b64 p; .reg .pred z; .reg .f32 f;\n" + body + "\nret; }"));
+        () ->
+            PtxModule.parse(
+                HEADER
+                    + ".entry k(.param .u64 a) {\n.reg .b32 x, y; .reg .b64 p; .reg .pred z; .reg .f32 f;\n"
+                    + body
+                    + "\nret; }"));
   }
 
   private static void assertRefused(String body, int column, String... parts) {
@@ -29,7 +34,8 @@ class ModuleParserTest {
 
   @Test
   void whatIsNotKnownIsRefusedWithItsPlace() {
-    assertRefused("  frobnicate.u32 x, y;", 3, "line 6, column 3", "'frobnicate'", "no instruction");
+    assertRefused(
+        "  frobnicate.u32 x, y;", 3, "line 6, column 3", "'frobnicate'", "no instruction");
     assertRefused("add.u33 x, x, y;", 4, "'.u33'", ".u32", "was expected");
     assertRefused("add.rn.ftz.sat.cc.f32 f, f, f;", 15, "'.cc'", ".f32");
     assertRefused("add x, x, y;", 1, "ends too early");
@@ -47,9 +53,13 @@ class ModuleParserTest {
     assertRefused("mov.u32 x, %nonsense;", 12, "%nonsense");
     assertRefused("mov.u32 x, 0x;", 12, "'0x'");
     assertRefused("@x bra L; L:", 2, "'x'", "predicate");
-    assertRefused(".reg .b32 x; .reg .b32 x;", 24, "declared twice");
+    assertRefused(".reg .b32 x;", 11, "declared twice");
     assertRefused("fma.rn.bf16 x, x, x, x;", 13, "'x'");
-    assertRefused("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {f,f,f,f}, {x,x,x,x}, {x,x}, {f,f,f,f};", 1, "needs PTX 8.4 and sm_89", "PTX 7.0 for sm_80");
+    assertRefused(
+        "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {f,f,f,f}, {x,x,x,x}, {x,x}, {f,f,f,f};",
+        1,
+        "needs PTX 8.4 and sm_89",
+        "PTX 7.0 for sm_80");
     assertRefused("wgmma.fence.sync.aligned;", 1, "'wgmma'");
     assertRefused("x = 5;", 3, "'='");
     assertRefused("add.u32 x, y, \u00e9;", 15, "U+00E9");
@@ -61,12 +71,10 @@ class ModuleParserTest {
     assertThrows(PtxException.class, () -> PtxModule.parse(".version 12.0\n.target sm_80"));
     assertThrows(PtxException.class, () -> PtxModule.parse(".version 7.0\n.target compute_80"));
     assertThrows(
-        PtxException.class,
-        () -> PtxModule.parse(".version 7.0\n.target sm_80\n.address_size 32"));
+        PtxException.class, () -> PtxModule.parse(".version 7.0\n.target sm_80\n.address_size 32"));
     assertThrows(PtxException.class, () -> PtxModule.parse(HEADER + ".entry k() {"));
     assertThrows(PtxException.class, () -> PtxModule.parse(HEADER + "/* no end"));
-    assertThrows(
-        PtxException.class, () -> PtxModule.parse(HEADER + ".entry k() {} .entry k() {}"));
+    assertThrows(PtxException.class, () -> PtxModule.parse(HEADER + ".entry k() {} .entry k() {}"));
   }
 
   @Test
