@@ -142,7 +142,7 @@ final class OperandParser {
 
   private long offset() {
     if (cursor.peek().is("+") || cursor.peek().is("-")) {
-      return cursor.accept("+") ? constants.integer() : constants.integer();
+      return constants.integer();
     }
     return 0;
   }

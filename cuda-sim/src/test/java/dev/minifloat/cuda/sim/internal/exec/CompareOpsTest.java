@@ -204,7 +204,7 @@ class CompareOpsTest {
                 x -> {
                   boolean less = (int) x[0] < (int) x[1];
                   boolean c = x[2] != 0 ^ negated;
-                  return (combined(bool, less, c) ? 1 : 0) + (combined(bool, !less, c) ? 2 : 0);
+                  return (combined(bool, less, c) ? 1L : 0) + (combined(bool, !less, c) ? 2 : 0);
                 }));
       }
       cases.add(

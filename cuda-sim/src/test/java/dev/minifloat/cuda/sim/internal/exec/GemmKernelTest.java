@@ -1,6 +1,8 @@
 package dev.minifloat.cuda.sim.internal.exec;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.minifloat.cuda.sim.internal.memory.Allocation;
 import java.math.BigDecimal;
@@ -65,6 +67,7 @@ class GemmKernelTest {
       """;
 
   /** A launch's operands and its result. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared, hashed or printed
   record Run(byte[] a, byte[] b, float[] d, LaunchReport report) {}
 
   static Run run(Device device, int m, int n, int k) {
@@ -138,12 +141,10 @@ class GemmKernelTest {
           dropped.startsWith("cp")
               ? PTX.replace(dropped, "")
               : PTX.replace(dropped, "wait_group 0;");
-      org.junit.jupiter.api.Assertions.assertThrows(
-          LaunchFault.class, () -> run(new Device(mutant), 32, 32, 64));
+      assertThrows(LaunchFault.class, () -> run(new Device(mutant), 32, 32, 64));
     }
     String mutant = PTX.replace("  bar.sync 0;\n  add.u64", "  add.u64");
-    org.junit.jupiter.api.Assertions.assertTrue(mutant.length() < PTX.length());
-    org.junit.jupiter.api.Assertions.assertThrows(
-        LaunchFault.class, () -> run(new Device(mutant), 32, 32, 64));
+    assertTrue(mutant.length() < PTX.length());
+    assertThrows(LaunchFault.class, () -> run(new Device(mutant), 32, 32, 64));
   }
 }

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.DynamicTest;
  * @param result the result's register type
  * @param oracle the result, from the operands' bits
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared, hashed or printed
 record InstructionCase(String code, String[] types, String result, Oracle oracle) {
   /** A result from operands. */
   interface Oracle {

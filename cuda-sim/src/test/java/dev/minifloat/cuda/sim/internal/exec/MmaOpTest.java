@@ -79,7 +79,7 @@ class MmaOpTest {
         for (int i = 0; i < rows / 4; i++) {
           int value = c[cPlace(group, quad, i)];
           if (sumType.equals("f16")) {
-            in[lane * 10 + 6 + i / 2] |= value << 16 * (i % 2);
+            in[lane * 10 + 6 + i / 2] |= value << (16 * (i % 2));
           } else {
             in[lane * 10 + 6 + i] = value;
           }
@@ -94,7 +94,7 @@ class MmaOpTest {
         for (int i = 0; i < rows / 4; i++) {
           d[cPlace(lane / 4, lane % 4, i)] =
               sumType.equals("f16")
-                  ? out[lane * 4 + i / 2] >>> 16 * (i % 2) & 0xFFFF
+                  ? (out[lane * 4 + i / 2] >>> (16 * (i % 2))) & 0xFFFF
                   : out[lane * 4 + i];
         }
       }
@@ -120,19 +120,19 @@ class MmaOpTest {
             column = i < 2 ? quad : quad + 4;
           }
           case 16 -> {
-            row = i < 2 || i >= 4 && i < 6 ? group : group + 8;
+            row = i < 2 || (i >= 4 && i < 6) ? group : group + 8;
             column = quad * 2 + (i & 1) + (i >= 4 ? 8 : 0);
           }
           case 8 -> {
-            row = i < 4 || i >= 8 && i < 12 ? group : group + 8;
+            row = i < 4 || (i >= 8 && i < 12) ? group : group + 8;
             column = quad * 4 + (i & 3) + (i >= 8 ? 16 : 0);
           }
           default -> {
-            row = i < 8 || i >= 16 && i < 24 ? group : group + 8;
+            row = i < 8 || (i >= 16 && i < 24) ? group : group + 8;
             column = quad * 8 + (i & 7) + (i >= 16 ? 32 : 0);
           }
         }
-        in[at + i / each] |= a[row * depth + column] << width * (i % each);
+        in[at + i / each] |= a[row * depth + column] << (width * (i % each));
       }
     }
 
@@ -147,7 +147,7 @@ class MmaOpTest {
               case 8 -> quad * 4 + (i & 3) + (i >= 4 ? 16 : 0);
               default -> quad * 8 + (i & 7) + (i >= 8 ? 32 : 0);
             };
-        in[at + i / each] |= b[row * 8 + group] << width * (i % each);
+        in[at + i / each] |= b[row * 8 + group] << (width * (i % each));
       }
     }
 
@@ -324,7 +324,7 @@ class MmaOpTest {
     java.util.Arrays.fill(c, Integer.MAX_VALUE - 5);
     assertEquals(Integer.MAX_VALUE, m.multiply(a, b, c)[17]);
     assertEquals(
-        Integer.MAX_VALUE - 5 + 32 * 255 * 255,
+        (int) (Integer.MAX_VALUE - 5L + 32 * 255 * 255),
         new Multiplier("m16n8k32", "u8", "u8", "s32", "").multiply(a, b, c)[17]);
   }
 

@@ -13,8 +13,10 @@ import org.junit.jupiter.api.Test;
 /** Lanes that part and meet, exchange, wait for each other, call and branch. */
 class WarpTest {
   private static final String START =
-      ".reg .b64 p, q, s; .reg .b32 t, u, v, w, x, y; .reg .pred z, m;\n"
-          + "ld.param.u64 q, [a]; mov.u32 t, %tid.x; mad.wide.u32 p, t, 4, q;\n";
+      """
+      .reg .b64 p, q, s; .reg .b32 t, u, v, w, x, y; .reg .pred z, m;
+      ld.param.u64 q, [a]; mov.u32 t, %tid.x; mad.wide.u32 p, t, 4, q;
+      """;
 
   private static Device device(String body) {
     return Device.kernel(".param .u64 a", START + body);
