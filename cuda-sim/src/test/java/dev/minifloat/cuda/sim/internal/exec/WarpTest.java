@@ -300,7 +300,7 @@ class WarpTest {
           32,
           body.formatted("")
               + "bar.sync 0; stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [d], {r0, r1, r2, r3};"
-              + " bar.sync 0; ldmatrix.sync.aligned.m8n8.x4.b16 {r0, r1, r2, r3}, [d]; mov.b32 v, r"
+              + " bar.sync 0; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {r0, r1, r2, r3}, [d]; mov.b32 v, r"
               + m
               + ";",
           t -> element(matrix, t % 4 * 2, t / 4) | element(matrix, t % 4 * 2 + 1, t / 4) << 16);
