@@ -1,0 +1,54 @@
+package dev.minifloat.cuda.sim.internal.exec;
+
+import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
+
+/**
+ * Where the state spaces lie among generic addresses. Global memory and constants have the same
+ * addresses in their own space and generically; the others lie in windows.
+ *
+ * <pre>
+ *   0x0100_0000_0000 + a   shared address a
+ *   0x0200_0000_0000 + a   local address a of whoever asks
+ *   0x0300_0000_0000 + a   parameter address a
+ *   0x7f00_0000_0000 …     global memory
+ * </pre>
+ */
+final class Addresses {
+  static final long SHARED_WINDOW = 0x0100_0000_0000L;
+  static final long LOCAL_WINDOW = 0x0200_0000_0000L;
+  static final long PARAM_WINDOW = 0x0300_0000_0000L;
+  static final long WINDOW_BYTES = 1L << 28;
+
+  /** Parameter addresses from here on are the kernel's; below, the running function's own. */
+  static final int KERNEL_PARAMETERS = 1 << 24;
+
+  private Addresses() {}
+
+  /** The space of a generic address; global if it lies in no window. */
+  static StateSpace space(long address) {
+    if (inWindow(address, SHARED_WINDOW)) {
+      return StateSpace.SHARED;
+    }
+    if (inWindow(address, LOCAL_WINDOW)) {
+      return StateSpace.LOCAL;
+    }
+    if (inWindow(address, PARAM_WINDOW)) {
+      return StateSpace.PARAM;
+    }
+    return StateSpace.GLOBAL;
+  }
+
+  private static boolean inWindow(long address, long window) {
+    return address >= window && address < window + WINDOW_BYTES;
+  }
+
+  /** What is added to an address in a space to make it generic. */
+  static long window(StateSpace space) {
+    return switch (space) {
+      case SHARED -> SHARED_WINDOW;
+      case LOCAL -> LOCAL_WINDOW;
+      case PARAM -> PARAM_WINDOW;
+      case GLOBAL, CONST, GENERIC -> 0;
+    };
+  }
+}

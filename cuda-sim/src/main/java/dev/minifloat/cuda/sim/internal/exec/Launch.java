@@ -1,0 +1,154 @@
+package dev.minifloat.cuda.sim.internal.exec;
+
+import dev.minifloat.cuda.sim.internal.memory.GlobalMemory;
+import dev.minifloat.cuda.sim.internal.ptx.Instruction;
+import dev.minifloat.cuda.sim.internal.ptx.SpecialRegister;
+import dev.minifloat.cuda.sim.internal.ptx.Variable;
+import java.util.HashMap;
+import java.util.Map;
+
+/** What all blocks of a launch share. */
+final class Launch {
+  private final LinkedModule module;
+  private final Code entry;
+  private final ExecutionOptions options;
+  private final Dim3 grid;
+  private final Dim3 block;
+  private final int dynamicBytes;
+  private final byte[] parameters;
+  private final GlobalMemory memory;
+  private final SharedLayout layout;
+  private final Counters counters = new Counters();
+  private final StringBuilder output = new StringBuilder();
+  private final MmaOp.Scratch mmaScratch = new MmaOp.Scratch();
+  private final Map<String, CodeInstance> instances = new HashMap<>();
+
+  Launch(
+      LinkedModule module,
+      Code entry,
+      ExecutionOptions options,
+      Dim3 grid,
+      Dim3 block,
+      int dynamicBytes,
+      byte[] parameters,
+      GlobalMemory memory) {
+    this.module = module;
+    this.entry = entry;
+    this.options = options;
+    this.grid = grid;
+    this.block = block;
+    this.dynamicBytes = dynamicBytes;
+    this.parameters = parameters;
+    this.memory = memory;
+    this.layout = module.sharedLayout(entry);
+  }
+
+  LinkedModule module() {
+    return module;
+  }
+
+  ExecutionOptions options() {
+    return options;
+  }
+
+  Op[] ops() {
+    return module.ops();
+  }
+
+  Dim3 grid() {
+    return grid;
+  }
+
+  Dim3 blockSize() {
+    return block;
+  }
+
+  GlobalMemory memory() {
+    return memory;
+  }
+
+  byte[] parameters() {
+    return parameters;
+  }
+
+  Counters counters() {
+    return counters;
+  }
+
+  StringBuilder output() {
+    return output;
+  }
+
+  String kernel() {
+    return entry.function().name();
+  }
+
+  MmaOp.Scratch mmaScratch() {
+    return mmaScratch;
+  }
+
+  CodeInstance entry() {
+    return instance(entry);
+  }
+
+  private CodeInstance instance(Code code) {
+    return function(code.function().name());
+  }
+
+  /** A function of the module, as this launch calls it. */
+  CodeInstance function(String name) {
+    CodeInstance known = instances.get(name);
+    if (known == null) {
+      known = new CodeInstance(module.code(name), this);
+      instances.put(name, known);
+    }
+    return known;
+  }
+
+  int sharedBytes() {
+    return dynamicBytes == 0 ? layout.staticBytes() : layout.dynamicStart() + dynamicBytes;
+  }
+
+  long sharedOffset(Variable variable) {
+    return layout.offset(variable);
+  }
+
+  String describe(int pc) {
+    Instruction instruction = ops()[pc].instruction();
+    return "line " + instruction.position().line() + " (" + instruction.text() + ")";
+  }
+
+  /** The value of a special register that doesn't change while a thread runs. */
+  long special(SpecialRegister register, Block where, int warpIndex, int lane) {
+    long thread = warpIndex * 32L + lane;
+    return switch (register) {
+      case TID_X -> block.place(thread).x();
+      case TID_Y -> block.place(thread).y();
+      case TID_Z -> block.place(thread).z();
+      case NTID_X -> block.x();
+      case NTID_Y -> block.y();
+      case NTID_Z -> block.z();
+      case CTAID_X -> where.place().x();
+      case CTAID_Y -> where.place().y();
+      case CTAID_Z -> where.place().z();
+      case NCTAID_X -> grid.x();
+      case NCTAID_Y -> grid.y();
+      case NCTAID_Z -> grid.z();
+      case LANEID -> lane;
+      case WARPID -> warpIndex;
+      case NWARPID -> (block.count() + 31) / 32;
+      case SMID -> where.index() % options.multiprocessors();
+      case NSMID -> options.multiprocessors();
+      case GRIDID -> 0;
+      case LANEMASK_EQ -> 1L << lane;
+      case LANEMASK_LT -> (1L << lane) - 1;
+      case LANEMASK_LE -> (2L << lane) - 1;
+      case LANEMASK_GE -> 0xFFFF_FFFFL & -(1L << lane);
+      case LANEMASK_GT -> 0xFFFF_FFFFL & -(2L << lane);
+      case DYNAMIC_SMEM_SIZE -> dynamicBytes;
+      case TOTAL_SMEM_SIZE -> sharedBytes();
+      case CLOCK, CLOCK_HI, CLOCK64, GLOBALTIMER, GLOBALTIMER_LO, GLOBALTIMER_HI ->
+          throw new IllegalStateException(register + " changes");
+    };
+  }
+}

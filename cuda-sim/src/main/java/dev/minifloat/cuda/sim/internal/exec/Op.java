@@ -1,0 +1,65 @@
+package dev.minifloat.cuda.sim.internal.exec;
+
+import dev.minifloat.cuda.sim.internal.ptx.Instruction;
+
+/**
+ * An instruction made ready to run: operands are offsets into a frame's registers, where each
+ * register has 32 places, one a lane. It holds no state, so that launches share it.
+ */
+abstract class Op {
+  /** No guard. */
+  static final int ALWAYS = -1;
+
+  private Instruction instruction;
+  private int guard = ALWAYS;
+  private boolean guardNegated;
+  private int kind;
+
+  /** Says which instruction this is; called once, by the decoder. */
+  @SuppressWarnings("EnumOrdinal") // indexes an array of this run's counters
+  final void describe(Instruction source) {
+    instruction = source;
+    kind = InstructionClass.of(source).ordinal();
+    if (source.guard() != null) {
+      guard = source.guard().register().index();
+      guardNegated = source.guard().negated();
+    }
+  }
+
+  final Instruction instruction() {
+    return instruction;
+  }
+
+  final int kind() {
+    return kind;
+  }
+
+  /** The lanes of the running group whose guard holds. */
+  final int guarded(Warp warp) {
+    int mask = warp.group;
+    if (guard == ALWAYS) {
+      return mask;
+    }
+    int predicate = warp.frame.predicates[guard];
+    return mask & (guardNegated ? ~predicate : predicate);
+  }
+
+  /** Runs it for the warp's running group and moves the group on. */
+  void step(Warp warp) {
+    int mask = guarded(warp);
+    if (mask != 0) {
+      execute(warp, warp.frame, mask);
+    }
+    warp.pc++;
+  }
+
+  /** Runs it for these lanes. */
+  void execute(Warp warp, Frame frame, int mask) {
+    throw new IllegalStateException(instruction.name() + " runs in steps only");
+  }
+
+  /** Undoes nothing and counts nothing: what an instruction does while it waits. */
+  String waitsFor(Warp warp, int lane) {
+    return "nothing";
+  }
+}

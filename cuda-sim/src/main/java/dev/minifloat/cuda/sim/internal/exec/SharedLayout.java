@@ -1,0 +1,52 @@
+package dev.minifloat.cuda.sim.internal.exec;
+
+import dev.minifloat.cuda.sim.internal.ptx.Variable;
+import java.util.IdentityHashMap;
+
+/**
+ * Where a kernel's shared variables lie: static ones in order of declaration, dynamic ones all at
+ * the same place after them.
+ */
+final class SharedLayout {
+  private final IdentityHashMap<Variable, Integer> offsets = new IdentityHashMap<>();
+  private final int staticBytes;
+  private final int dynamicStart;
+
+  SharedLayout(Iterable<Variable> variables) {
+    long at = 0;
+    // The dynamic part starts at 16 bytes at least, as on devices.
+    int dynamicAlign = 16;
+    for (Variable variable : variables) {
+      if (variable.isDynamic()) {
+        dynamicAlign = Math.max(dynamicAlign, variable.align());
+      } else {
+        at = alignUp(at, variable.align());
+        offsets.put(variable, Math.toIntExact(at));
+        at += variable.bytes();
+      }
+    }
+    staticBytes = Math.toIntExact(at);
+    dynamicStart = Math.toIntExact(alignUp(at, dynamicAlign));
+    for (Variable variable : variables) {
+      if (variable.isDynamic()) {
+        offsets.put(variable, dynamicStart);
+      }
+    }
+  }
+
+  private static long alignUp(long at, int align) {
+    return (at + align - 1) / align * align;
+  }
+
+  int offset(Variable variable) {
+    return offsets.get(variable);
+  }
+
+  int staticBytes() {
+    return staticBytes;
+  }
+
+  int dynamicStart() {
+    return dynamicStart;
+  }
+}

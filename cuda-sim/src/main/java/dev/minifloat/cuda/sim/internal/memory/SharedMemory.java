@@ -1,0 +1,89 @@
+package dev.minifloat.cuda.sim.internal.memory;
+
+/** The shared memory of one block: static variables first, the dynamic part after them. */
+public final class SharedMemory {
+  private final byte[] data;
+  private final InitializedBits initialized;
+  private final boolean checkInitialized;
+  private final RaceDetector races;
+
+  /**
+   * Memory that nobody wrote yet.
+   *
+   * @param bytes its size
+   * @param warps warps of the block
+   * @param checkInitialized whether a read of bytes that nobody wrote is a fault
+   * @param places describes instructions in reports of races; null to look for none
+   */
+  public SharedMemory(int bytes, int warps, boolean checkInitialized, RaceDetector.Places places) {
+    this.data = new byte[bytes];
+    this.initialized = new InitializedBits(bytes);
+    this.checkInitialized = checkInitialized;
+    this.races = places == null ? null : new RaceDetector(bytes, warps, places);
+  }
+
+  public int size() {
+    return data.length;
+  }
+
+  /** The detector of races; null if nobody looks for them. */
+  public RaceDetector races() {
+    return races;
+  }
+
+  /** The offset of an aligned access that lies within; a fault if it doesn't. */
+  public int offset(long address, int bytes) {
+    if (address < 0 || address + bytes > data.length) {
+      throw new DeviceFault(
+          DeviceFault.Kind.OUT_OF_BOUNDS,
+          "%d bytes at shared address 0x%x don't lie within the block's %d bytes"
+              .formatted(bytes, address, data.length));
+    }
+    if ((address & (bytes - 1)) != 0) {
+      throw new DeviceFault(
+          DeviceFault.Kind.MISALIGNED,
+          "shared address 0x%x is no multiple of the access's %d bytes".formatted(address, bytes));
+    }
+    return (int) address;
+  }
+
+  /** Loads a number of 1 to 8 bytes at an offset that was checked. */
+  public long load(int offset, int bytes, int thread, int pc, boolean atomic) {
+    if (races != null) {
+      races.read(offset, bytes, thread, pc, atomic);
+    }
+    if (checkInitialized && !initialized.allSet(offset, bytes)) {
+      throw new DeviceFault(
+          DeviceFault.Kind.UNINITIALIZED_READ,
+          "byte %d of shared memory was never written"
+              .formatted(initialized.firstUnset(offset, bytes)));
+    }
+    return Bytes.get(data, offset, bytes);
+  }
+
+  /** Stores a number of 1 to 8 bytes at an offset that was checked. */
+  public void store(int offset, int bytes, long value, int thread, int pc, boolean atomic) {
+    if (races != null) {
+      int same = initialized.allSet(offset, bytes) ? same(offset, bytes, value) : 0;
+      races.write(offset, bytes, thread, pc, atomic, same);
+    }
+    initialized.set(offset, bytes);
+    Bytes.put(data, offset, bytes, value);
+  }
+
+  private int same(int offset, int bytes, long value) {
+    int same = 0;
+    for (int i = 0; i < bytes; i++) {
+      if (data[offset + i] == (byte) (value >>> (8 * i))) {
+        same |= 1 << i;
+      }
+    }
+    return same;
+  }
+
+  /** Stores what an asynchronous copy has brought, whose race was checked when it landed. */
+  public void land(int offset, int bytes, long value) {
+    initialized.set(offset, bytes);
+    Bytes.put(data, offset, bytes, value);
+  }
+}

@@ -1,0 +1,345 @@
+package dev.minifloat.cuda.sim.internal.ptx;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/** Holds instructions to the instruction table: forms, then operands. */
+final class Verifier {
+  private final int version;
+  private final int architecture;
+
+  Verifier(int version, int architecture) {
+    this.version = version;
+    this.architecture = architecture;
+  }
+
+  /** The form that an opcode with these modifiers has. */
+  InstructionForm form(Token opcode, List<Token> modifiers) {
+    List<InstructionForm> forms = InstructionTable.standard().forms(opcode.text());
+    if (forms.isEmpty()) {
+      throw new PtxException(
+          opcode.position(), opcode.quoted() + " is no instruction that the simulator knows");
+    }
+    List<String> words = modifiers.stream().map(Token::text).toList();
+    InstructionForm.Attempt attempt = new InstructionForm.Attempt();
+    InstructionForm tooNew = null;
+    for (InstructionForm form : forms) {
+      if (form.matches(words, attempt)) {
+        if (form.version() <= version && form.architecture() <= architecture) {
+          return form;
+        }
+        tooNew = tooNew == null ? form : tooNew;
+      }
+    }
+    String name = opcode.text() + String.join("", words);
+    if (tooNew != null) {
+      throw new PtxException(
+          opcode.position(),
+          "'%s' needs PTX %d.%d and sm_%d; this module is PTX %d.%d for sm_%d"
+              .formatted(
+                  name,
+                  tooNew.version() / 10,
+                  tooNew.version() % 10,
+                  tooNew.architecture(),
+                  version / 10,
+                  version % 10,
+                  architecture));
+    }
+    String expected =
+        attempt.expected().isEmpty()
+            ? "nothing more was expected"
+            : "one of " + String.join(" ", attempt.expected()) + " was expected";
+    boolean short_ = attempt.furthest() >= modifiers.size();
+    throw new PtxException(
+        (short_ ? opcode : modifiers.get(attempt.furthest())).position(),
+        "'%s': %s; %s"
+            .formatted(
+                name,
+                short_ ? "it ends too early" : modifiers.get(attempt.furthest()).quoted(),
+                expected));
+  }
+
+  /** The operands as the form orders them, absent ones null. */
+  List<Operand> operands(
+      InstructionForm form,
+      List<String> modifiers,
+      List<PtxType> types,
+      List<Operand> found,
+      Token opcode,
+      Token end) {
+    List<OperandRule> rules = form.operands();
+    if (rules.size() == 1 && rules.get(0).kind() == OperandRule.Kind.CALL) {
+      return found;
+    }
+    int optional = (int) rules.stream().filter(OperandRule::optional).count();
+    boolean without = optional > 0 && found.size() == rules.size() - optional;
+    if (found.size() != rules.size() && !without) {
+      throw new PtxException(
+          (found.isEmpty() ? end.position() : found.get(0).position()),
+          "'%s' has %d operands; %s were expected"
+              .formatted(
+                  opcode.text() + String.join("", modifiers),
+                  found.size(),
+                  optional > 0
+                      ? (rules.size() - optional) + " or " + rules.size()
+                      : "" + rules.size()));
+    }
+    Operand[] ordered = new Operand[rules.size()];
+    int at = 0;
+    for (int i = 0; i < ordered.length; i++) {
+      if (!(without && rules.get(i).optional())) {
+        ordered[i] = found.get(at++);
+        check(rules.get(i), ordered[i], types, modifiers);
+      }
+    }
+    return Arrays.asList(ordered);
+  }
+
+  private static void check(
+      OperandRule rule, Operand operand, List<PtxType> types, List<String> modifiers) {
+    switch (rule.kind()) {
+      case DESTINATION -> destination(rule, operand, types, modifiers);
+      case SOURCE -> source(rule, operand, types, modifiers);
+      case PREDICATE_SOURCE -> predicate(operand);
+      case CONSTANT -> {
+        if (!(operand instanceof Operand.Immediate constant)
+            || constant.form() != Operand.Immediate.Form.INTEGER) {
+          throw wrong(operand, "an integer constant");
+        }
+      }
+      case ADDRESS -> address(operand, modifiers);
+      case LABEL -> {
+        if (!(operand instanceof Operand.Label)) {
+          throw wrong(operand, "a label");
+        }
+      }
+      case MOVE_DESTINATION -> moveOperand(operand, types.get(0), true);
+      case MOVE_SOURCE -> moveOperand(operand, types.get(0), false);
+      case CALL -> throw new IllegalStateException("call is checked when it is linked");
+    }
+  }
+
+  private static PtxType type(OperandRule rule, List<PtxType> types) {
+    return switch (rule.type()) {
+      case "T" -> types.get(0);
+      case "T1" -> types.get(1);
+      case "W" ->
+          switch (types.get(0)) {
+            case U16 -> PtxType.U32;
+            case S16 -> PtxType.S32;
+            case U32 -> PtxType.U64;
+            default -> PtxType.S64;
+          };
+      default -> PtxType.of("." + rule.type());
+    };
+  }
+
+  private static int vector(OperandRule rule, List<String> modifiers) {
+    if (rule.count() >= 0) {
+      return rule.count();
+    }
+    return modifiers.contains(".v4") ? 4 : modifiers.contains(".v2") ? 2 : 0;
+  }
+
+  private static void destination(
+      OperandRule rule, Operand operand, List<PtxType> types, List<String> modifiers) {
+    PtxType type = type(rule, types);
+    Operand first = operand;
+    if (operand instanceof Operand.Pair pair) {
+      if (!rule.paired()) {
+        throw wrong(operand, "a single destination");
+      }
+      predicateDestination(pair.second());
+      first = pair.first();
+    }
+    if (rule.sink() && first instanceof Operand.Sink) {
+      return;
+    }
+    // A pair's first half may be left out as well.
+    if (first instanceof Operand.Sink && operand instanceof Operand.Pair) {
+      return;
+    }
+    int count = vector(rule, modifiers);
+    if (count == 0) {
+      register(first, type, rule.wider());
+      return;
+    }
+    for (Operand element : elements(first, count, rule)) {
+      if (!(element instanceof Operand.Sink)) {
+        register(element, type, rule.wider());
+      }
+    }
+  }
+
+  private static List<Operand> elements(Operand operand, int count, OperandRule rule) {
+    // One register needs no braces, though nvcc writes them.
+    if (rule.count() == 1 && operand instanceof Operand.Reg) {
+      return List.of(operand);
+    }
+    if (!(operand instanceof Operand.Vector vector) || vector.elements().size() != count) {
+      throw wrong(operand, "a vector of " + count);
+    }
+    return vector.elements();
+  }
+
+  private static void predicateDestination(Operand operand) {
+    if (!(operand instanceof Operand.Sink)) {
+      register(operand, PtxType.PRED, false);
+    }
+  }
+
+  private static void source(
+      OperandRule rule, Operand operand, List<PtxType> types, List<String> modifiers) {
+    PtxType type = type(rule, types);
+    int count = vector(rule, modifiers);
+    if (count == 0) {
+      scalarSource(operand, type, rule.wider());
+      return;
+    }
+    for (Operand element : elements(operand, count, rule)) {
+      scalarSource(element, type, rule.wider());
+    }
+  }
+
+  private static void scalarSource(Operand operand, PtxType type, boolean wider) {
+    switch (operand) {
+      case Operand.Reg reg -> register(reg, type, wider);
+      case Operand.Immediate constant -> {
+        if (type == PtxType.PRED) {
+          throw wrong(operand, "a predicate");
+        }
+        Constants.bits(constant, type);
+      }
+      case Operand.Special special -> {
+        if ((type.bits() != special.register().type().bits() && !wider) || type.isFloat()) {
+          throw wrong(operand, "an operand of type " + type);
+        }
+      }
+      case Operand.Symbol _ -> {
+        if (type.bits() < 32 || type.isFloat()) {
+          throw wrong(operand, "an operand of type " + type);
+        }
+      }
+      case Operand.FunctionName _,
+          Operand.Address _,
+          Operand.Vector _,
+          Operand.Pair _,
+          Operand.Arguments _,
+          Operand.Label _,
+          Operand.Sink _ ->
+          throw wrong(operand, "a register or a constant of type " + type);
+    }
+  }
+
+  private static void predicate(Operand operand) {
+    if (operand instanceof Operand.Immediate constant
+        && constant.form() == Operand.Immediate.Form.INTEGER) {
+      return;
+    }
+    if (!(operand instanceof Operand.Reg reg) || !reg.register().isPredicate()) {
+      throw wrong(operand, "a predicate");
+    }
+  }
+
+  private static void register(Operand operand, PtxType type, boolean wider) {
+    if (!(operand instanceof Operand.Reg reg)) {
+      throw wrong(operand, "a register of type " + type);
+    }
+    PtxType declared = reg.register().type();
+    boolean width = declared.bits() == type.bits() || (wider && declared.bits() > type.bits());
+    if (!width
+        || (!type.agreesWith(declared) && !wider)
+        || (reg.negated() && type != PtxType.PRED)) {
+      throw new PtxException(
+          operand.position(),
+          "'%s' is a register of type %s; one of type %s was expected"
+              .formatted(reg.register().name(), declared, type));
+    }
+    if (reg.negated()) {
+      throw wrong(operand, "a predicate that isn't negated");
+    }
+  }
+
+  private static void address(Operand operand, List<String> modifiers) {
+    if (!(operand instanceof Operand.Address address)) {
+      throw wrong(operand, "an address in brackets");
+    }
+    if (address.base() instanceof Operand.Reg reg) {
+      PtxType type = reg.register().type();
+      if ((type.bits() != 64 && type.bits() != 32) || type.isFloat()) {
+        throw new PtxException(
+            reg.position(),
+            "'%s' is a register of type %s; an address has 64 or 32 bits"
+                .formatted(reg.register().name(), type));
+      }
+    } else if (address.base() instanceof Operand.Symbol symbol) {
+      List<StateSpace> stated = new ArrayList<>();
+      for (String modifier : modifiers) {
+        StateSpace space = StateSpace.of(modifier);
+        if (space != null) {
+          stated.add(space);
+        }
+      }
+      if (!stated.isEmpty() && !stated.contains(symbol.variable().space())) {
+        throw new PtxException(
+            symbol.position(),
+            "'%s' lies in %s; an address in %s was expected"
+                .formatted(symbol.variable().name(), symbol.variable().space(), stated.get(0)));
+      }
+    }
+  }
+
+  private static void moveOperand(Operand operand, PtxType type, boolean destination) {
+    switch (operand) {
+      case Operand.Reg reg -> register(reg, type, false);
+      case Operand.Vector vector -> {
+        int count = vector.elements().size();
+        int bits = type.bits() / count;
+        if (type.kind() != PtxType.Kind.BITS || (count != 2 && count != 4) || bits < 8) {
+          throw wrong(operand, "an operand of type " + type);
+        }
+        PtxType part = bits == 8 ? PtxType.B8 : bits == 16 ? PtxType.B16 : PtxType.B32;
+        for (Operand element : vector.elements()) {
+          boolean sink = destination && element instanceof Operand.Sink;
+          boolean constant = !destination && element instanceof Operand.Immediate;
+          if (!sink && !constant) {
+            register(element, part, false);
+          }
+        }
+      }
+      case Operand.Immediate constant when !destination -> Constants.bits(constant, type);
+      case Operand.Special special when !destination -> {
+        if (type.isFloat() || type.bits() < 32 || type == PtxType.PRED) {
+          throw wrong(special, "an operand of type " + type);
+        }
+      }
+      case Operand.Symbol symbol when !destination -> {
+        if (type.isFloat() || type.bits() < 32) {
+          throw wrong(symbol, "an operand of type " + type);
+        }
+      }
+      default ->
+          throw wrong(operand, (destination ? "a destination" : "an operand") + " of type " + type);
+    }
+  }
+
+  private static PtxException wrong(Operand operand, String expected) {
+    String what =
+        switch (operand) {
+          case Operand.Reg reg -> (reg.negated() ? "'!" : "'") + reg.register().name() + "'";
+          case Operand.Special special -> "'" + special.register() + "'";
+          case Operand.Immediate _ -> "a constant";
+          case Operand.Symbol symbol -> "the variable '" + symbol.variable().name() + "'";
+          case Operand.FunctionName name -> "the function '" + name.name() + "'";
+          case Operand.Address _ -> "an address";
+          case Operand.Vector vector -> "a vector of " + vector.elements().size();
+          case Operand.Pair _ -> "a pair";
+          case Operand.Arguments _ -> "a list of arguments";
+          case Operand.Label label -> "'" + label.name() + "'";
+          case Operand.Sink _ -> "'_'";
+        };
+    return new PtxException(
+        operand.position(), what + " stands where " + expected + " was expected");
+  }
+}

@@ -1,0 +1,5 @@
+/** A CUDA driver in Java, with a PTX interpreter as its device. */
+module dev.minifloat.cuda.sim {
+  requires dev.minifloat.bindings;
+  requires org.slf4j;
+}
