@@ -83,7 +83,7 @@ final class Device {
    */
   DeviceAllocation allocate(Context context, Pool pool, long bytes, Handles handles) {
     long available = free() + (pool == null ? 0 : pool.slack());
-    if (bytes > available || pool != null && !pool.hasRoom(bytes)) {
+    if (bytes > available || (pool != null && !pool.hasRoom(bytes))) {
       return null;
     }
     Allocation allocation = memory.allocate(bytes, "an allocation");

@@ -115,7 +115,7 @@ final class DeviceApi {
   void cuDevicePrimaryCtxSetFlags(int device, int flags) {
     Context context = simulation.device(device).primary();
     int schedule = flags & 7;
-    if ((flags & ~0xFF) != 0 || schedule != 0 && Integer.bitCount(schedule) != 1) {
+    if ((flags & ~0xFF) != 0 || (schedule != 0 && Integer.bitCount(schedule) != 1)) {
       throw CuResult.INVALID_VALUE.because("flags 0x%x".formatted(flags));
     }
     context.flags(flags);

@@ -1,8 +1,8 @@
 package dev.minifloat.cuda.sim.internal.driver;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -43,7 +43,7 @@ final class GraphNode extends Resource {
 
   /** Copies of nodes that depend on each other as the nodes do, so that the graph may change. */
   static List<GraphNode> copies(List<GraphNode> nodes) {
-    Map<GraphNode, GraphNode> copies = new IdentityHashMap<>();
+    Map<GraphNode, GraphNode> copies = new HashMap<>();
     List<GraphNode> made = new ArrayList<>();
     for (GraphNode node : nodes) {
       Set<GraphNode> before = new LinkedHashSet<>();

@@ -46,7 +46,7 @@ final class Handles {
   }
 
   boolean isAlive(Resource resource) {
-    return resources.get(resource.handle()) == resource;
+    return resource.equals(resources.get(resource.handle()));
   }
 
   List<Resource> all() {

@@ -259,7 +259,7 @@ public final class Simulation {
           switch (thread.captureMode) {
             case Capture.GLOBAL ->
                 capture.mode() == Capture.GLOBAL
-                    || capture.mode() == Capture.THREAD_LOCAL && capture.thread() == thread;
+                    || (capture.mode() == Capture.THREAD_LOCAL && capture.thread() == thread);
             case Capture.THREAD_LOCAL ->
                 capture.mode() != Capture.RELAXED && capture.thread() == thread;
             default -> false;

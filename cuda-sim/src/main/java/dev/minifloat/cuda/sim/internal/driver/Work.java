@@ -37,6 +37,7 @@ sealed interface Work {
    *
    * @param parameters a copy of its parameters' bytes
    */
+  @SuppressWarnings("ArrayRecordComponent") // launches are never compared
   record Kernel(Function function, Dim3 grid, Dim3 block, int dynamicBytes, byte[] parameters)
       implements Work {
     @Override
@@ -167,6 +168,7 @@ sealed interface Work {
     }
 
     /** What the client's memory held when the copy was asked for. */
+    @SuppressWarnings("ArrayRecordComponent") // copies are never compared
     record Staged(byte[] bytes, long pitch) implements Place {
       @Override
       public String toString() {
