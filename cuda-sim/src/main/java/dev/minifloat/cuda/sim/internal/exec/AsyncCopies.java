@@ -76,8 +76,7 @@ final class AsyncCopies {
     int kept = 0;
     for (int i = 0; i < count; i++) {
       int l = lane[i];
-      boolean due =
-          (mask >>> l & 1) != 0 && (pending < 0 || group[i] < committed[l] - pending);
+      boolean due = (mask >>> l & 1) != 0 && (pending < 0 || group[i] < committed[l] - pending);
       if (due) {
         warp.lane = l;
         copy(i);
@@ -120,7 +119,7 @@ final class AsyncCopies {
         value = allocation.load(offset + at, 4, check);
       } else {
         for (int b = at; b < from; b++) {
-          value |= allocation.load(offset + b, 1, check) << 8 * (b - at);
+          value |= allocation.load(offset + b, 1, check) << (8 * (b - at));
         }
       }
       shared.land(target[i] + at, 4, value);

@@ -16,8 +16,7 @@ final class AtomicFunctions {
     int bits = type.bits();
     long mask = Bits.mask(bits);
     String operation =
-        i.oneOf(
-            ".and", ".or", ".xor", ".exch", ".cas", ".add", ".inc", ".dec", ".min", ".max");
+        i.oneOf(".and", ".or", ".xor", ".exch", ".cas", ".add", ".inc", ".dec", ".min", ".max");
     return switch (operation) {
       case ".and" -> (old, b, c) -> old & b;
       case ".or" -> (old, b, c) -> old | b;
@@ -34,7 +33,8 @@ final class AtomicFunctions {
           type.isSigned()
               ? (old, b, c) -> Bits.signed(old, bits) >= Bits.signed(b, bits) ? old : b
               : (old, b, c) -> Long.compareUnsigned(old, b) >= 0 ? old : b;
-      case ".add" -> addition(type, mask, i.space() != dev.minifloat.cuda.sim.internal.ptx.StateSpace.SHARED);
+      case ".add" ->
+          addition(type, mask, i.space() != dev.minifloat.cuda.sim.internal.ptx.StateSpace.SHARED);
       default -> throw Operands.unsupported(i);
     };
   }

@@ -29,7 +29,12 @@ final class BarrierOp extends Op {
    * @param destination the register, or predicate, of a reduction's result
    */
   BarrierOp(
-      Action action, boolean aligned, int id, int threads, PredicateSource source, int destination) {
+      Action action,
+      boolean aligned,
+      int id,
+      int threads,
+      PredicateSource source,
+      int destination) {
     this.action = action;
     this.aligned = aligned;
     this.id = id;

@@ -14,7 +14,7 @@ final class Bits {
 
   /** A number of a width, its sign extended to 64 bits. */
   static long signed(long value, int bits) {
-    return value << 64 - bits >> 64 - bits;
+    return value << (64 - bits) >> (64 - bits);
   }
 
   /** A number of a width, its upper bits cleared or, if signed, made copies of its sign. */
@@ -46,7 +46,7 @@ final class Bits {
       return b;
     }
     long field = (taken == 64 ? -1L : (1L << taken) - 1) << pos;
-    return b & ~field | a << pos & field;
+    return (b & ~field) | (a << pos & field);
   }
 
   /** Each bit of the result is the bit of the table that three bits of the operands choose. */
@@ -67,13 +67,13 @@ final class Bits {
     for (int i = 0; i < 4; i++) {
       long value;
       if (mode.isEmpty()) {
-        int selector = (int) (c >>> 4 * i) & 15;
-        value = bytes >>> 8 * (selector & 7) & 0xFF;
+        int selector = (int) (c >>> (4 * i)) & 15;
+        value = bytes >>> (8 * (selector & 7)) & 0xFF;
         value = (selector & 8) == 0 ? value : (value & 0x80) == 0 ? 0 : 0xFF;
       } else {
-        value = bytes >>> 8 * selector(mode, (int) c & 3, i) & 0xFF;
+        value = bytes >>> (8 * selector(mode, (int) c & 3, i)) & 0xFF;
       }
-      result |= value << 8 * i;
+      result |= value << (8 * i);
     }
     return result;
   }
@@ -120,7 +120,7 @@ final class Bits {
     long bytes = high ? b >>> 16 : b;
     long sum = c;
     for (int i = 0; i < 2; i++) {
-      sum += read(a >>> 16 * i, 16, signedA) * read(bytes >>> 8 * i, 8, signedB);
+      sum += read(a >>> (16 * i), 16, signedA) * read(bytes >>> (8 * i), 8, signedB);
     }
     return sum & M32;
   }
@@ -129,7 +129,7 @@ final class Bits {
   static long bitMask(long start, long length, boolean wrap) {
     long from = wrap ? start & 31 : Math.min(start, 32);
     long count = wrap ? length & 31 : Math.min(length, 32);
-    return (1L << count) - 1 << from & M32;
+    return ((1L << count) - 1) << from & M32;
   }
 
   /** The low bits of a value, extended to 32 (PTX ISA, szext). */

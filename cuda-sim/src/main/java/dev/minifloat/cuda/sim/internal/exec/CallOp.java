@@ -1,5 +1,6 @@
 package dev.minifloat.cuda.sim.internal.exec;
 
+import dev.minifloat.cuda.sim.internal.memory.Bytes;
 import dev.minifloat.cuda.sim.internal.ptx.Instruction;
 import dev.minifloat.cuda.sim.internal.ptx.Operand;
 import dev.minifloat.cuda.sim.internal.ptx.PtxException;
@@ -7,7 +8,6 @@ import dev.minifloat.cuda.sim.internal.ptx.PtxFunction;
 import dev.minifloat.cuda.sim.internal.ptx.Register;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
-import dev.minifloat.cuda.sim.internal.memory.Bytes;
 import java.util.List;
 
 /** A call of a function by its name (PTX ISA, "call"; "Abstracting the ABI"). */
@@ -25,13 +25,11 @@ final class CallOp extends Op {
       int callerRegister, int callerOffset, int calleeRegister, int calleeOffset, int bytes) {
 
     void pass(Frame caller, Frame callee, int lane) {
-      copy(
-          caller, callerRegister, callerOffset, callee, calleeRegister, calleeOffset, bytes, lane);
+      copy(caller, callerRegister, callerOffset, callee, calleeRegister, calleeOffset, bytes, lane);
     }
 
     void giveBack(Frame callee, Frame caller, int lane) {
-      copy(
-          callee, calleeRegister, calleeOffset, caller, callerRegister, callerOffset, bytes, lane);
+      copy(callee, calleeRegister, calleeOffset, caller, callerRegister, callerOffset, bytes, lane);
     }
 
     private static void copy(
@@ -78,7 +76,8 @@ final class CallOp extends Op {
     List<Operand> results = ((Operand.Arguments) o.get(0)).elements();
     List<Operand> arguments = ((Operand.Arguments) o.get(2)).elements();
     if (callee.entry()) {
-      throw new PtxException(name.position(), "'" + name.name() + "' is a kernel: it can't be called");
+      throw new PtxException(
+          name.position(), "'" + name.name() + "' is a kernel: it can't be called");
     }
     return new CallOp(
         callee.name(),
@@ -140,8 +139,7 @@ final class CallOp extends Op {
               bytes);
       default ->
           throw new PtxException(
-              given.position(),
-              "a register, a constant or a variable in .param was expected here");
+              given.position(), "a register, a constant or a variable in .param was expected here");
     };
   }
 

@@ -43,7 +43,7 @@ final class CodeInstance {
     int at = (code.slots() - constants.size()) * 32;
     for (Constant constant : constants) {
       if (constant instanceof Constant.Local local) {
-        frame.registers[at + lane] = frame.localBase[lane] + local.offset();
+        frame.registers[at + lane] = (long) frame.localBase[lane] + local.offset();
       }
       at += 32;
     }
@@ -53,8 +53,7 @@ final class CodeInstance {
     Arrays.fill(frame.registers, at, at + 32, value);
   }
 
-  private void special(
-      Frame frame, int at, SpecialRegister register, Block block, int warpIndex) {
+  private void special(Frame frame, int at, SpecialRegister register, Block block, int warpIndex) {
     for (int lane = 0; lane < 32; lane++) {
       frame.registers[at + lane] = launch.special(register, block, warpIndex, lane);
     }

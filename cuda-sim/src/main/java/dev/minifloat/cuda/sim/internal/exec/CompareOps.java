@@ -20,8 +20,7 @@ final class CompareOps {
     if (HalfOps.isHalf(type)) {
       FloatFormat format = HalfOps.format(type);
       boolean flush = i.has(".ftz");
-      return (a, b) ->
-          holds(operator, half((int) a, format, flush), half((int) b, format, flush));
+      return (a, b) -> holds(operator, half((int) a, format, flush), half((int) b, format, flush));
     }
     if (type == PtxType.F32) {
       return i.has(".ftz")
@@ -55,7 +54,7 @@ final class CompareOps {
   }
 
   private static boolean holds(String operator, double a, double b) {
-    boolean unordered = a != a || b != b;
+    boolean unordered = Double.isNaN(a) || Double.isNaN(b);
     return switch (operator) {
       case ".eq" -> a == b;
       case ".ne" -> !unordered && a != b;
@@ -135,16 +134,13 @@ final class CompareOps {
         long[] r = frame.registers;
         if (packed) {
           int low =
-              LaneOps.compare(
-                  r, a, b, mask, (x, y) -> comparison.test(x & Bits.M16, y & Bits.M16));
-          int high =
-              LaneOps.compare(r, a, b, mask, (x, y) -> comparison.test(x >>> 16, y >>> 16));
+              LaneOps.compare(r, a, b, mask, (x, y) -> comparison.test(x & Bits.M16, y & Bits.M16));
+          int high = LaneOps.compare(r, a, b, mask, (x, y) -> comparison.test(x >>> 16, y >>> 16));
           long half = whole ? Bits.M16 : yes;
           for (int m = mask; m != 0; m &= m - 1) {
             int lane = Integer.numberOfTrailingZeros(m);
             r[destination + lane] =
-                ((low >>> lane & 1) != 0 ? half : 0)
-                    | ((high >>> lane & 1) != 0 ? half << 16 : 0);
+                ((low >>> lane & 1) != 0 ? half : 0) | ((high >>> lane & 1) != 0 ? half << 16 : 0);
           }
           return;
         }

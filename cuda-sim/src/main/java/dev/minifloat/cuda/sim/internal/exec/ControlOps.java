@@ -74,8 +74,7 @@ final class ControlOps {
       @Override
       void execute(Warp warp, Frame frame, int mask) {
         warp.lane = Integer.numberOfTrailingZeros(mask);
-        throw new DeviceFault(
-            DeviceFault.Kind.TRAP, "the kernel executed '" + i.opcode() + "'");
+        throw new DeviceFault(DeviceFault.Kind.TRAP, "the kernel executed '" + i.opcode() + "'");
       }
     };
   }

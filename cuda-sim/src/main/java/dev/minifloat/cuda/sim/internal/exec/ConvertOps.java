@@ -63,14 +63,14 @@ final class ConvertOps {
     long largest = signed ? Bits.mask(bits) >>> 1 : Bits.mask(bits);
     return a -> {
       double value = toInteger(decode(a, from, flush), rounding);
-      if (value != value) {
+      if (Double.isNaN(value)) {
         return 0;
       }
       if (value >= beyond) {
         return largest;
       }
       if (value <= least) {
-        return signed ? 1L << bits - 1 : 0;
+        return signed ? 1L << (bits - 1) : 0;
       }
       return value < 0x1p63 ? (long) value : (long) (value - 0x1p63) ^ Long.MIN_VALUE;
     };
@@ -150,7 +150,7 @@ final class ConvertOps {
     String whole = i.oneOf(".rni", ".rzi", ".rmi", ".rpi");
     Rounding rounding =
         Rounding.of(i.oneOf(".rn", ".rz", ".rm", ".rp", ".rna", ".rni", ".rzi", ".rmi", ".rpi"));
-    boolean toWhole = !whole.isEmpty() || from == to && to == PtxType.BF16;
+    boolean toWhole = !whole.isEmpty() || (from == to && to == PtxType.BF16);
     boolean flush = i.has(".ftz");
     boolean finite = i.has(".satfinite");
     boolean relu = i.has(".relu");
@@ -159,12 +159,10 @@ final class ConvertOps {
           double value = decode(a, from, flush);
           value = toWhole ? toInteger(value, rounding) : value;
           if (to == PtxType.F64) {
-            return from == PtxType.F64 || value == value
-                ? F64.bits(value)
-                : F64.bits((double) F32.of(a));
+            return F64.bits(value);
           }
           // Negative numbers and −0 become +0; NaN stays.
-          value = relu && !(value > 0) && value == value ? 0.0 : value;
+          value = relu && !(value > 0) && !Double.isNaN(value) ? 0.0 : value;
           long bits = encode(value, to, rounding, finite);
           return flush && to == PtxType.F32 ? F32.flush(bits) : bits;
         };

@@ -32,6 +32,7 @@ public final class Counters {
   }
 
   /** Warp instructions by class. */
+  @SuppressWarnings("EnumOrdinal") // indexes an array of this run's counters
   public Map<InstructionClass, Long> byClass() {
     Map<InstructionClass, Long> found = new EnumMap<>(InstructionClass.class);
     for (InstructionClass kind : InstructionClass.values()) {

@@ -35,9 +35,7 @@ final class FloatOps {
               ? a -> F32.bits(Approximate.reciprocal(F32.of(a)))
               : a -> F32.divide(0x3F80_0000L, a, rounding);
       case "sqrt" ->
-          approximate
-              ? a -> F32.sqrt(a, Rounding.NEAREST_EVEN)
-              : a -> F32.sqrt(a, rounding);
+          approximate ? a -> F32.sqrt(a, Rounding.NEAREST_EVEN) : a -> F32.sqrt(a, rounding);
       case "rsqrt" -> a -> F32.bits(Approximate.reciprocalRoot(F32.of(a)));
       case "sin" -> a -> F32.bits(Approximate.sine(F32.of(a)));
       case "cos" -> a -> F32.bits(Approximate.cosine(F32.of(a)));
@@ -83,9 +81,7 @@ final class FloatOps {
     boolean nearest = rounding == Rounding.NEAREST_EVEN;
     return switch (i.opcode()) {
       case "add" ->
-          nearest
-              ? (a, b) -> F32.bits(F32.of(a) + F32.of(b))
-              : (a, b) -> F32.add(a, b, rounding);
+          nearest ? (a, b) -> F32.bits(F32.of(a) + F32.of(b)) : (a, b) -> F32.add(a, b, rounding);
       case "sub" ->
           nearest
               ? (a, b) -> F32.bits(F32.of(a) - F32.of(b))
@@ -96,7 +92,7 @@ final class FloatOps {
               : (a, b) -> F32.multiply(a, b, rounding);
       case "div" -> divide(i, rounding);
       case "min", "max" -> extreme32(i);
-      case "copysign" -> (a, b) -> b & ~SIGN_32 | a & SIGN_32;
+      case "copysign" -> (a, b) -> (b & ~SIGN_32) | (a & SIGN_32);
       default -> throw Operands.unsupported(i);
     };
   }
@@ -117,16 +113,16 @@ final class FloatOps {
       case "div" -> (a, b) -> F64.divide(a, b, rounding);
       case "min" -> (a, b) -> F64.bits(extreme64(F64.of(a), F64.of(b), true));
       case "max" -> (a, b) -> F64.bits(extreme64(F64.of(a), F64.of(b), false));
-      case "copysign" -> (a, b) -> b & ~SIGN_64 | a & SIGN_64;
+      case "copysign" -> (a, b) -> (b & ~SIGN_64) | (a & SIGN_64);
       default -> throw Operands.unsupported(i);
     };
   }
 
   private static double extreme64(double a, double b, boolean min) {
-    if (a != a) {
+    if (Double.isNaN(a)) {
       return b;
     }
-    if (b != b) {
+    if (Double.isNaN(b)) {
       return a;
     }
     return min ? Math.min(a, b) : Math.max(a, b);
@@ -141,21 +137,20 @@ final class FloatOps {
       float x = F32.of(xorSign ? a & ~SIGN_32 : a);
       float y = F32.of(xorSign ? b & ~SIGN_32 : b);
       float chosen;
-      if (x != x || y != y) {
-        chosen = keepNan || x != x && y != y ? Float.NaN : x != x ? y : x;
+      if (Double.isNaN(x) || Double.isNaN(y)) {
+        chosen =
+            keepNan || (Double.isNaN(x) && Double.isNaN(y)) ? Float.NaN : Double.isNaN(x) ? y : x;
       } else {
         chosen = min ? Math.min(x, y) : Math.max(x, y);
       }
-      return xorSign && chosen == chosen ? F32.bits(chosen) | sign : F32.bits(chosen);
+      return xorSign && !Double.isNaN(chosen) ? F32.bits(chosen) | sign : F32.bits(chosen);
     };
   }
 
   /** Inputs and result flushed and the result saturated, as the modifiers say. */
   private static LaneOps.Binary finished(Instruction i, LaneOps.Binary function) {
     LaneOps.Binary flushed =
-        i.has(".ftz")
-            ? (a, b) -> F32.flush(function.apply(F32.flush(a), F32.flush(b)))
-            : function;
+        i.has(".ftz") ? (a, b) -> F32.flush(function.apply(F32.flush(a), F32.flush(b))) : function;
     return i.has(".sat") ? (a, b) -> F32.saturate(flushed.apply(a, b)) : flushed;
   }
 
@@ -183,15 +178,15 @@ final class FloatOps {
     String property =
         i.oneOf(".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal");
     LaneOps.Comparison test =
-        (a, unused) -> {
+        (a, _) -> {
           double value = single ? F32.of(a) : F64.of(a);
           double magnitude = Math.abs(value);
           double normal = single ? Float.MIN_NORMAL : Double.MIN_NORMAL;
           return switch (property) {
             case ".finite" -> Double.isFinite(value);
             case ".infinite" -> Double.isInfinite(value);
-            case ".number" -> value == value;
-            case ".notanumber" -> value != value;
+            case ".number" -> !Double.isNaN(value);
+            case ".notanumber" -> Double.isNaN(value);
             case ".normal" -> Double.isFinite(value) && magnitude >= normal;
             default -> magnitude > 0 && magnitude < normal;
           };

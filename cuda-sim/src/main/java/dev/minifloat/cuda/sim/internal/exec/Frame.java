@@ -42,7 +42,7 @@ final class Frame {
       localBase[lane] = other.localBase[lane];
     }
     for (int i = 0; i < predicates.length; i++) {
-      predicates[i] = predicates[i] & ~mask | other.predicates[i] & mask;
+      predicates[i] = (predicates[i] & ~mask) | (other.predicates[i] & mask);
     }
   }
 }

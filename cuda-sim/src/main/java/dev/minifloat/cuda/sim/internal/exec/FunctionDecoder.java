@@ -31,7 +31,7 @@ final class FunctionDecoder {
   private final Globals globals;
   private final int firstPc;
   private final ParameterLayout parameters;
-  private final Map<Variable, Integer> locals = new IdentityHashMap<>();
+  private final IdentityHashMap<Variable, Integer> locals = new IdentityHashMap<>();
   private final Map<Constant, Integer> constantSlots = new HashMap<>();
   private final List<Constant> constants = new ArrayList<>();
   private final Set<Variable> shared = new LinkedHashSet<>();

@@ -81,10 +81,8 @@ final class HalfOps {
     FloatFormat format = format(type);
     Two plain =
         switch (i.opcode()) {
-          case "add" -> (a, b) ->
-              encode(Exact.add(decode(a, format), decode(b, format)), format);
-          case "sub" -> (a, b) ->
-              encode(Exact.add(decode(a, format), -decode(b, format)), format);
+          case "add" -> (a, b) -> encode(Exact.add(decode(a, format), decode(b, format)), format);
+          case "sub" -> (a, b) -> encode(Exact.add(decode(a, format), -decode(b, format)), format);
           case "mul" -> (a, b) -> encode((double) decode(a, format) * decode(b, format), format);
           case "min" -> (a, b) -> extreme(a, b, format, true, i.has(".NaN"));
           case "max" -> (a, b) -> extreme(a, b, format, false, i.has(".NaN"));
@@ -108,13 +106,11 @@ final class HalfOps {
     Three plain =
         (a, b, c) ->
             encode(
-                Exact.multiplyAdd(decode(a, format), decode(b, format), decode(c, format)),
-                format);
+                Exact.multiplyAdd(decode(a, format), decode(b, format), decode(c, format)), format);
     Three flushed =
         i.has(".ftz")
             ? (a, b, c) ->
-                flush(
-                    plain.apply(flush(a, format), flush(b, format), flush(c, format)), format)
+                flush(plain.apply(flush(a, format), flush(b, format), flush(c, format)), format)
             : plain;
     Three three =
         i.has(".sat")
@@ -123,8 +119,7 @@ final class HalfOps {
     LaneOps.Ternary function =
         isPacked(type)
             ? (a, b, c) ->
-                pack(
-                    three.apply(low(a), low(b), low(c)), three.apply(high(a), high(b), high(c)))
+                pack(three.apply(low(a), low(b), low(c)), three.apply(high(a), high(b), high(c)))
             : (a, b, c) -> three.apply((int) a, (int) b, (int) c) & Bits.M16;
     return o.ternary(type, type, type, function);
   }
@@ -138,7 +133,7 @@ final class HalfOps {
     boolean aNan = format.isNan(a);
     boolean bNan = format.isNan(b);
     if (aNan || bNan) {
-      return keepNan || aNan && bNan ? format.nan() : aNan ? b : a;
+      return keepNan || (aNan && bNan) ? format.nan() : aNan ? b : a;
     }
     float x = decode(a, format);
     float y = decode(b, format);
@@ -165,6 +160,6 @@ final class HalfOps {
   }
 
   static long pack(int low, int high) {
-    return low & Bits.M16 | (high & Bits.M16) << 16;
+    return (low & Bits.M16) | (high & Bits.M16) << 16;
   }
 }

@@ -19,7 +19,7 @@ final class IntegerOps {
           case "cnot" -> a -> a == 0 ? 1 : 0;
           case "popc" -> Long::bitCount;
           case "clz" -> a -> Long.numberOfLeadingZeros(a) - (64 - bits);
-          case "brev" -> a -> Long.reverse(a) >>> 64 - bits;
+          case "brev" -> a -> Long.reverse(a) >>> (64 - bits);
           case "bfind" -> bitFind(type, i.has(".shiftamt"));
           default -> throw Operands.unsupported(i);
         };
@@ -102,14 +102,14 @@ final class IntegerOps {
     }
     long mask = Bits.mask(bits);
     return signed
-        ? (a, b) -> Bits.signed(a, bits) * Bits.signed(b, bits) >> bits & mask
-        : (a, b) -> a * b >>> bits & mask;
+        ? (a, b) -> (Bits.signed(a, bits) * Bits.signed(b, bits)) >> bits & mask
+        : (a, b) -> (a * b) >>> bits & mask;
   }
 
   private static LaneOps.Binary multiply24(Instruction i, PtxType type) {
     int shift = i.has(".hi") ? 16 : 0;
     boolean signed = type.isSigned();
-    return (a, b) -> Bits.read(a, 24, signed) * Bits.read(b, 24, signed) >> shift & Bits.M32;
+    return (a, b) -> (Bits.read(a, 24, signed) * Bits.read(b, 24, signed)) >> shift & Bits.M32;
   }
 
   /** Division by zero has no defined result in PTX; here it is all ones. */
@@ -141,10 +141,8 @@ final class IntegerOps {
     }
     long floor = i.has(".relu") ? 0 : Long.MIN_VALUE;
     return min
-        ? (a, b) ->
-            Math.max(floor, Math.min(Bits.signed(a, bits), Bits.signed(b, bits))) & mask
-        : (a, b) ->
-            Math.max(floor, Math.max(Bits.signed(a, bits), Bits.signed(b, bits))) & mask;
+        ? (a, b) -> Math.max(floor, Math.min(Bits.signed(a, bits), Bits.signed(b, bits))) & mask
+        : (a, b) -> Math.max(floor, Math.max(Bits.signed(a, bits), Bits.signed(b, bits))) & mask;
   }
 
   /** min, max and add of two 16-bit numbers in a register. */
@@ -162,40 +160,34 @@ final class IntegerOps {
         (a, b) -> {
           long low = half.apply(Bits.read(a, 16, signed), Bits.read(b, 16, signed));
           long high = half.apply(Bits.read(a >>> 16, 16, signed), Bits.read(b >>> 16, 16, signed));
-          return low & Bits.M16 | (high & Bits.M16) << 16;
+          return (low & Bits.M16) | (high & Bits.M16) << 16;
         };
-    return LaneOps.binary(
-        o.destination(0), o.source(1, i.type()), o.source(2, i.type()), function);
+    return LaneOps.binary(o.destination(0), o.source(1, i.type()), o.source(2, i.type()), function);
   }
 
   static Op ternary(Operands o, Instruction i) {
     PtxType type = i.type();
     int bits = type.bits();
     long mask = Bits.mask(bits);
-    switch (i.opcode()) {
-      case "mad", "mad24" -> {
-        return multiplyAdd(o, i);
-      }
+    return switch (i.opcode()) {
+      case "mad", "mad24" -> multiplyAdd(o, i);
       case "sad" -> {
         LaneOps.Ternary function =
             type.isSigned()
                 ? (a, b, c) -> c + distance(Bits.signed(a, bits), Bits.signed(b, bits)) & mask
                 : (a, b, c) -> c + (Long.compareUnsigned(a, b) < 0 ? b - a : a - b) & mask;
-        return o.ternary(type, type, type, function);
+        yield o.ternary(type, type, type, function);
       }
-      case "bfe" -> {
-        return o.ternary(
-            type,
-            PtxType.U32,
-            PtxType.U32,
-            (a, b, c) -> Bits.extract(a, b, c, bits, type.isSigned()));
-      }
-      case "fns" -> {
-        return o.ternary(type, type, type, Bits::nthSet);
-      }
+      case "bfe" ->
+          o.ternary(
+              type,
+              PtxType.U32,
+              PtxType.U32,
+              (a, b, c) -> Bits.extract(a, b, c, bits, type.isSigned()));
+      case "fns" -> o.ternary(type, type, type, Bits::nthSet);
       case "prmt" -> {
         String mode = i.oneOf(".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16");
-        return o.ternary(type, type, type, (a, b, c) -> Bits.permute(a, b, c, mode));
+        yield o.ternary(type, type, type, (a, b, c) -> Bits.permute(a, b, c, mode));
       }
       case "shf" -> {
         boolean wrap = i.has(".wrap");
@@ -203,29 +195,26 @@ final class IntegerOps {
             i.has(".l")
                 ? (a, b, c) -> (b << 32 | a) << funnel(c, wrap) >>> 32
                 : (a, b, c) -> funnelRight(b << 32 | a, funnel(c, wrap));
-        return o.ternary(type, type, PtxType.U32, function);
+        yield o.ternary(type, type, PtxType.U32, function);
       }
       case "dp4a" -> {
         boolean signedA = i.types().get(0).isSigned();
         boolean signedB = i.types().get(1).isSigned();
-        return o.ternary(
-            type,
-            i.types().get(1),
-            PtxType.B32,
-            (a, b, c) -> Bits.dot4(a, b, c, signedA, signedB));
+        yield o.ternary(
+            type, i.types().get(1), PtxType.B32, (a, b, c) -> Bits.dot4(a, b, c, signedA, signedB));
       }
       case "dp2a" -> {
         boolean signedA = i.types().get(0).isSigned();
         boolean signedB = i.types().get(1).isSigned();
         boolean high = i.has(".hi");
-        return o.ternary(
+        yield o.ternary(
             type,
             i.types().get(1),
             PtxType.B32,
             (a, b, c) -> Bits.dot2(a, b, c, signedA, signedB, high));
       }
       default -> throw Operands.unsupported(i);
-    }
+    };
   }
 
   private static long distance(long a, long b) {
@@ -242,8 +231,7 @@ final class IntegerOps {
 
   private static Op multiplyAdd(Operands o, Instruction i) {
     PtxType type = i.type();
-    LaneOps.Binary product =
-        i.opcode().equals("mad24") ? multiply24(i, type) : multiply(i, type);
+    LaneOps.Binary product = i.opcode().equals("mad24") ? multiply24(i, type) : multiply(i, type);
     int bits = i.has(".wide") ? 2 * type.bits() : type.bits();
     long mask = Bits.mask(bits);
     PtxType third = i.has(".wide") ? Operands.wide(type) : type;
@@ -325,9 +313,9 @@ final class IntegerOps {
           if (carryOut) {
             boolean out =
                 subtract
-                    ? Long.compareUnsigned(x, y) < 0 || x == y && in != 0
-                    : Long.compareUnsigned(result, x) < 0 || result == x && in != 0 && y != 0;
-            warp.carry = warp.carry & ~(1 << lane) | (out ? 1 << lane : 0);
+                    ? Long.compareUnsigned(x, y) < 0 || (x == y && in != 0)
+                    : Long.compareUnsigned(result, x) < 0 || (result == x && in != 0 && y != 0);
+            warp.carry = (warp.carry & ~(1 << lane)) | (out ? 1 << lane : 0);
           }
           r[destination + lane] = result;
         }

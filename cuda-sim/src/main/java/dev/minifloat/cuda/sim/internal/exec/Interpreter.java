@@ -103,7 +103,7 @@ public final class Interpreter {
     for (int size : kernel.directives().get(directive)) {
       threads *= size;
     }
-    if (block.count() > threads || exact && block.count() != threads) {
+    if (block.count() > threads || (exact && block.count() != threads)) {
       throw new IllegalArgumentException(
           "kernel '%s' says %s %d; a block of %d threads was asked for"
               .formatted(kernel.name(), directive, threads, block.count()));

@@ -152,8 +152,7 @@ final class LaneOps {
       long[] r = frame.registers;
       for (int m = mask; m != 0; m &= m - 1) {
         int lane = Integer.numberOfTrailingZeros(m);
-        r[destination + lane] =
-            function.apply(r[a + lane], r[b + lane], r[c + lane], r[d + lane]);
+        r[destination + lane] = function.apply(r[a + lane], r[b + lane], r[c + lane], r[d + lane]);
       }
     }
   }

@@ -24,7 +24,7 @@ import java.util.Set;
 public final class LinkedModule {
   private final PtxModule module;
   private final Map<String, Allocation> variables = new LinkedHashMap<>();
-  private final Map<Variable, Long> addresses = new IdentityHashMap<>();
+  private final IdentityHashMap<Variable, Long> addresses = new IdentityHashMap<>();
   private final Map<String, Code> codes = new HashMap<>();
   private final Op[] ops;
 
@@ -74,7 +74,8 @@ public final class LinkedModule {
     }
     if (variable.linkage() == Variable.Linkage.EXTERN) {
       throw new PtxException(
-          variable.position(), "'" + variable.name() + "' is declared .extern; no module defines it");
+          variable.position(),
+          "'" + variable.name() + "' is declared .extern; no module defines it");
     }
     boolean constant = variable.space() == StateSpace.CONST;
     String label = (constant ? "constant " : "variable ") + variable.name();
@@ -84,7 +85,8 @@ public final class LinkedModule {
           DeviceFault.Kind.LIMIT,
           "%s of %d bytes doesn't fit into the device's memory".formatted(label, variable.bytes()));
     }
-    String name = variable.scope().isEmpty() ? variable.name() : variable.scope() + "::" + variable.name();
+    String name =
+        variable.scope().isEmpty() ? variable.name() : variable.scope() + "::" + variable.name();
     variables.put(name, allocation);
     addresses.put(variable, allocation.base());
   }
@@ -95,7 +97,7 @@ public final class LinkedModule {
     for (Variable.Reference reference : variable.references()) {
       long address = address(reference) + reference.addend();
       for (int i = 0; i < reference.size(); i++) {
-        bytes[reference.offset() + i] = (byte) (address >>> 8 * i);
+        bytes[reference.offset() + i] = (byte) (address >>> (8 * i));
       }
     }
     memory.write(addresses.get(variable), MemorySegment.ofArray(bytes));

@@ -5,8 +5,8 @@ import dev.minifloat.cuda.sim.internal.ptx.PtxType;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 
 /**
- * ldmatrix, stmatrix and movmatrix (PTX ISA, "Warp-level matrix load …"): matrices of 8×8 elements of
- * 16 bits. Lane 8m + r gives the address of row r of matrix m.
+ * ldmatrix, stmatrix and movmatrix (PTX ISA, "Warp-level matrix load …"): matrices of 8×8 elements
+ * of 16 bits. Lane 8m + r gives the address of row r of matrix m.
  *
  * <pre>
  *   register m of lane l:   bits 0–15            bits 16–31

@@ -50,8 +50,7 @@ final class MemoryOps {
           for (int e = 0; e < destinations.length; e++) {
             long value = access.load(e * bytes, bytes);
             if (destinations[e] >= 0) {
-              r[destinations[e] + lane] =
-                  signed ? Bits.signed(value, bytes * 8) & masks[e] : value;
+              r[destinations[e] + lane] = signed ? Bits.signed(value, bytes * 8) & masks[e] : value;
             }
           }
         }
@@ -161,10 +160,11 @@ final class MemoryOps {
     AddressSource to = o.address(0);
     AddressSource from = o.address(1);
     int bytes = (int) o.constant(2);
-    if (bytes != 16 && (i.has(".cg") || bytes != 4 && bytes != 8)) {
+    if (bytes != 16 && (i.has(".cg") || (bytes != 4 && bytes != 8))) {
       throw new dev.minifloat.cuda.sim.internal.ptx.PtxException(
           o.get(2).position(),
-          "'%s' copies %s bytes, not %d".formatted(i.name(), i.has(".cg") ? "16" : "4, 8 or 16", bytes));
+          "'%s' copies %s bytes, not %d"
+              .formatted(i.name(), i.has(".cg") ? "16" : "4, 8 or 16", bytes));
     }
     int size = o.isPresent(3) ? o.source(3, PtxType.U32) : Operands.NOWHERE;
     return new Op() {
@@ -214,8 +214,7 @@ final class MemoryOps {
     long window = Addresses.window(space);
     long mask = Bits.mask(i.type().bits());
     int source = o.source(1, i.type());
-    LaneOps.Unary function =
-        i.has(".to") ? a -> a - window & mask : a -> a + window & mask;
+    LaneOps.Unary function = i.has(".to") ? a -> a - window & mask : a -> a + window & mask;
     return LaneOps.unary(o.destination(0), source, function);
   }
 
@@ -226,9 +225,7 @@ final class MemoryOps {
     return new Op() {
       @Override
       void execute(Warp warp, Frame frame, int mask) {
-        int holds =
-            LaneOps.compare(
-                frame.registers, source, source, mask, (a, unused) -> lies(warp, a));
+        int holds = LaneOps.compare(frame.registers, source, source, mask, (a, _) -> lies(warp, a));
         Operands.setPredicate(frame, destination, mask, holds);
       }
 

@@ -26,8 +26,7 @@ final class MmaOp extends SyncOp {
   MmaOp(Operands o, Instruction i) {
     super(WHOLE_WARP);
     String shape =
-        i.oneOf(
-            ".m8n8k16", ".m16n8k4", ".m16n8k8", ".m16n8k16", ".m16n8k32", ".m16n8k64");
+        i.oneOf(".m8n8k16", ".m16n8k4", ".m16n8k8", ".m16n8k16", ".m16n8k32", ".m16n8k64");
     rows = Integer.parseInt(shape.substring(2, shape.indexOf('n')));
     depth = Integer.parseInt(shape.substring(shape.indexOf('k') + 1));
     accumulator = i.types().get(0);
@@ -84,7 +83,7 @@ final class MmaOp extends SyncOp {
         int row = FragmentLayout.rowOfA(lane, i);
         for (int e = 0; e < each; e++) {
           s.aCodes[row * depth + FragmentLayout.kOfA(lane, i, e, each)] =
-              (int) (value >>> e * bits & mask);
+              (int) (value >>> (e * bits) & mask);
         }
       }
       for (int i = 0; i < b.length; i++) {
@@ -92,13 +91,13 @@ final class MmaOp extends SyncOp {
         int column = FragmentLayout.columnOfB(lane);
         for (int e = 0; e < each; e++) {
           s.bCodes[column * depth + FragmentLayout.kOfB(lane, i, e, each)] =
-              (int) (value >>> e * bits & mask);
+              (int) (value >>> (e * bits) & mask);
         }
       }
       int held = accumulator == PtxType.F16 ? 2 : 1;
       for (int i = 0; i < c.length * held; i++) {
         long value = r[c[i / held] + lane];
-        s.sums[place(lane, i)] = held == 2 ? value >>> 16 * (i & 1) & Bits.M16 : value;
+        s.sums[place(lane, i)] = held == 2 ? value >>> (16 * (i & 1)) & Bits.M16 : value;
       }
     }
   }

@@ -48,7 +48,7 @@ final class MoveOps {
           long value = r[source + lane];
           for (int e = 0; e < destinations.length; e++) {
             if (destinations[e] >= 0) {
-              r[destinations[e] + lane] = value >>> e * bits & Bits.mask(bits);
+              r[destinations[e] + lane] = value >>> (e * bits) & Bits.mask(bits);
             }
           }
         }
@@ -78,7 +78,7 @@ final class MoveOps {
           int lane = Integer.numberOfTrailingZeros(m);
           long value = 0;
           for (int e = 0; e < sources.length; e++) {
-            value |= r[sources[e] + lane] << e * bits;
+            value |= r[sources[e] + lane] << (e * bits);
           }
           r[destination + lane] = value;
         }

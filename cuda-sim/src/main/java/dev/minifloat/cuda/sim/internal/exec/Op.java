@@ -16,6 +16,7 @@ abstract class Op {
   private int kind;
 
   /** Says which instruction this is; called once, by the decoder. */
+  @SuppressWarnings("EnumOrdinal") // indexes an array of this run's counters
   final void describe(Instruction source) {
     instruction = source;
     kind = InstructionClass.of(source).ordinal();

@@ -130,8 +130,7 @@ final class Operands {
   AddressSource address(int index) {
     Operand.Address address = (Operand.Address) get(index);
     Operand base = address.base();
-    boolean narrow =
-        base instanceof Operand.Reg reg && reg.register().type().bits() == 32;
+    boolean narrow = base instanceof Operand.Reg reg && reg.register().type().bits() == 32;
     PtxType type = narrow ? PtxType.B32 : PtxType.B64;
     return new AddressSource(decoder.source(base, type), address.offset(), narrow);
   }
@@ -143,7 +142,7 @@ final class Operands {
   /** Sets a predicate for lanes of a mask; nothing if nobody wants it. */
   static void setPredicate(Frame frame, int predicate, int mask, int lanes) {
     if (predicate >= 0) {
-      frame.predicates[predicate] = frame.predicates[predicate] & ~mask | lanes & mask;
+      frame.predicates[predicate] = (frame.predicates[predicate] & ~mask) | (lanes & mask);
     }
   }
 }

@@ -35,8 +35,7 @@ final class PackedConvertOps {
           o.destination(0),
           o.source(1, from),
           o.source(2, from),
-          (a, b) ->
-              (long) encoder.encode(F32.of(a)) << bits | encoder.encode(F32.of(b)));
+          (a, b) -> (long) encoder.encode(F32.of(a)) << bits | encoder.encode(F32.of(b)));
     }
     int fromBits = elementBits(from);
     long mask = Bits.mask(fromBits);
@@ -86,6 +85,6 @@ final class PackedConvertOps {
       return value -> format.encode(value, rounding, saturate);
     }
     return value ->
-        format.encode(value == value && !(value > 0) ? 0.0 : value, rounding, saturate);
+        format.encode(!Double.isNaN(value) && !(value > 0) ? 0.0 : value, rounding, saturate);
   }
 }

@@ -4,14 +4,13 @@ import dev.minifloat.cuda.sim.internal.ptx.PtxFunction;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
 import java.util.IdentityHashMap;
-import java.util.Map;
 
 /**
  * Where a function's parameter memory holds what: its results and parameters, then what it declares
  * to call others with. A kernel's own parameters lie apart, at {@link Addresses#KERNEL_PARAMETERS}.
  */
 final class ParameterLayout {
-  private final Map<Variable, Integer> offsets = new IdentityHashMap<>();
+  private final IdentityHashMap<Variable, Integer> offsets = new IdentityHashMap<>();
   private int bytes;
 
   ParameterLayout(PtxFunction function) {

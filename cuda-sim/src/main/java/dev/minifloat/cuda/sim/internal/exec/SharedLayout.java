@@ -2,14 +2,13 @@ package dev.minifloat.cuda.sim.internal.exec;
 
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
 import java.util.IdentityHashMap;
-import java.util.Map;
 
 /**
  * Where a kernel's shared variables lie: static ones in order of declaration, dynamic ones all at
  * the same place after them.
  */
 final class SharedLayout {
-  private final Map<Variable, Integer> offsets = new IdentityHashMap<>();
+  private final IdentityHashMap<Variable, Integer> offsets = new IdentityHashMap<>();
   private final int staticBytes;
   private final int dynamicStart;
 

@@ -245,8 +245,7 @@ final class Warp {
       laneFrame[l] = callee;
       lanePc[l] = target;
       if (++laneDepth[l] >= DEEPEST_CALL) {
-        throw new DeviceFault(
-            DeviceFault.Kind.LIMIT, "calls nest deeper than " + DEEPEST_CALL);
+        throw new DeviceFault(DeviceFault.Kind.LIMIT, "calls nest deeper than " + DEEPEST_CALL);
       }
     }
     group = 0;

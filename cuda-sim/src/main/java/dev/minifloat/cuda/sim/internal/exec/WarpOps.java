@@ -46,12 +46,12 @@ final class WarpOps {
     int clamp = c & 31;
     int segment = c >>> 8 & 31;
     int least = lane & segment;
-    int most = least | clamp & ~segment;
+    int most = least | (clamp & ~segment);
     return switch (mode) {
       case ".up" -> lane - b >= most ? lane - b : -1;
       case ".down" -> lane + b <= most ? lane + b : -1;
       case ".bfly" -> (lane ^ b) <= most ? lane ^ b : -1;
-      case ".idx" -> (least | b & ~segment) <= most ? least | b & ~segment : -1;
+      case ".idx" -> (least | (b & ~segment)) <= most ? least | (b & ~segment) : -1;
       default -> throw new IllegalStateException("shfl" + mode);
     };
   }

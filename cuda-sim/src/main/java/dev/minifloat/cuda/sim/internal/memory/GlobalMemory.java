@@ -145,7 +145,7 @@ public final class GlobalMemory {
 
   /** The allocation on whose pages an address lies, freed ones included; null if there is none. */
   public Allocation at(long address) {
-    long page = address - BASE >>> PAGE_SHIFT;
+    long page = (address - BASE) >>> PAGE_SHIFT;
     Allocation[] known = pages;
     return page < known.length ? known[(int) page] : null;
   }

@@ -10,13 +10,13 @@ final class InitializedBits {
 
   /** Whether all bytes of an aligned access of at most 16 bytes were written. */
   boolean allSet(int offset, int size) {
-    long mask = (1L << size) - 1 << offset;
+    long mask = ((1L << size) - 1) << offset;
     return (words[offset >>> 6] & mask) == mask;
   }
 
   /** Marks an aligned access of at most 16 bytes. */
   void set(int offset, int size) {
-    words[offset >>> 6] |= (1L << size) - 1 << offset;
+    words[offset >>> 6] |= ((1L << size) - 1) << offset;
   }
 
   boolean get(int offset) {

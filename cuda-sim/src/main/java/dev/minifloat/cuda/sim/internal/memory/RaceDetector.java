@@ -159,8 +159,7 @@ public final class RaceDetector {
     }
   }
 
-  private DeviceFault race(
-      int offset, String what, int thread, int pc, String before, long stamp) {
+  private DeviceFault race(int offset, String what, int thread, int pc, String before, long stamp) {
     int other = (int) stamp & 1023;
     int otherPc = (int) (stamp >>> 10) & (1 << PC_BITS) - 1;
     return new DeviceFault(
@@ -168,7 +167,12 @@ public final class RaceDetector {
         ("race on byte %d of shared memory: %s by thread %d at %s, and %s by thread %d at %s, "
                 + "with no barrier between")
             .formatted(
-                offset, what, thread, places.describe(pc), before, other,
+                offset,
+                what,
+                thread,
+                places.describe(pc),
+                before,
+                other,
                 places.describe(otherPc)));
   }
 }

@@ -15,8 +15,7 @@ public final class SharedMemory {
    * @param checkInitialized whether a read of bytes that nobody wrote is a fault
    * @param places describes instructions in reports of races; null to look for none
    */
-  public SharedMemory(
-      int bytes, int warps, boolean checkInitialized, RaceDetector.Places places) {
+  public SharedMemory(int bytes, int warps, boolean checkInitialized, RaceDetector.Places places) {
     this.data = new byte[bytes];
     this.initialized = new InitializedBits(bytes);
     this.checkInitialized = checkInitialized;
@@ -75,7 +74,7 @@ public final class SharedMemory {
   private int same(int offset, int bytes, long value) {
     int same = 0;
     for (int i = 0; i < bytes; i++) {
-      if (data[offset + i] == (byte) (value >>> 8 * i)) {
+      if (data[offset + i] == (byte) (value >>> (8 * i))) {
         same |= 1 << i;
       }
     }

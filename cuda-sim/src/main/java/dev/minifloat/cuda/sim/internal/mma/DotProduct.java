@@ -17,8 +17,7 @@ public sealed interface DotProduct permits ExactDot, SequentialDot, ModelDot {
    * @param accumulator F32 or F16
    * @return the bits of the result in the same format
    */
-  long dot(
-      Terms a, int aStart, Terms b, int bStart, int length, long c, FloatFormat accumulator);
+  long dot(Terms a, int aStart, Terms b, int bStart, int length, long c, FloatFormat accumulator);
 
   /** The sum if a term is infinite or NaN; order and rounding don't matter to it. */
   static long special(

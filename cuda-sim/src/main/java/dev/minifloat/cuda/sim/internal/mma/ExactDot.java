@@ -35,13 +35,13 @@ public final class ExactDot implements DotProduct {
     }
     long sum = 0;
     if (cSignificand != 0) {
-      long term = (long) cSignificand << unit(accumulator, code) - least;
+      long term = (long) cSignificand << (unit(accumulator, code) - least);
       sum = cNegative ? -term : term;
     }
     for (int i = 0; i < length; i++) {
       long product = (long) a.significands[aStart + i] * b.significands[bStart + i];
       if (product != 0) {
-        sum += product << a.exponents[aStart + i] + b.exponents[bStart + i] - fraction - least;
+        sum += product << (a.exponents[aStart + i] + b.exponents[bStart + i] - fraction - least);
       }
     }
     double exact = Math.scalb(Exact.ofLong(sum, true), least);

@@ -1,8 +1,9 @@
 package dev.minifloat.cuda.sim.internal.mma;
 
 /**
- * Where a lane's registers stand in the matrices of {@code mma.sync} with 8 or 16 rows and 8 columns
- * (PTX ISA, "Matrix Fragments for mma.m16n8k16 …"). One formula serves all shapes and element sizes:
+ * Where a lane's registers stand in the matrices of {@code mma.sync} with 8 or 16 rows and 8
+ * columns (PTX ISA, "Matrix Fragments for mma.m16n8k16 …"). One formula serves all shapes and
+ * element sizes:
  *
  * <pre>
  *   group = lane / 4, quad = lane % 4, e = elements of 32 bits
@@ -22,9 +23,7 @@ public final class FragmentLayout {
   }
 
   public static int kOfA(int lane, int register, int element, int elementsPerRegister) {
-    return 4 * elementsPerRegister * (register >>> 1)
-        + elementsPerRegister * (lane & 3)
-        + element;
+    return 4 * elementsPerRegister * (register >>> 1) + elementsPerRegister * (lane & 3) + element;
   }
 
   public static int kOfB(int lane, int register, int element, int elementsPerRegister) {

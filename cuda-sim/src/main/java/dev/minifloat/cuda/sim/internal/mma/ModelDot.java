@@ -5,8 +5,9 @@ import dev.minifloat.cuda.sim.internal.numeric.Rounding;
 
 /**
  * A model of tensor cores, as measured and published by the authors of MMA-Sim; no vendor documents
- * it. Products are taken a few at a time. A product's exponent is the sum of its factors' exponents.
- * All terms, the accumulator one of them, are aligned to the largest exponent and cut off:
+ * it. Products are taken a few at a time. A product's exponent is the sum of its factors'
+ * exponents. All terms, the accumulator one of them, are aligned to the largest exponent and cut
+ * off:
  *
  * <pre>
  *   largest     1.xxxxxxxxxxxxx|
@@ -102,6 +103,6 @@ public final class ModelDot implements DotProduct {
       return sum < 0 ? 0xFF80_0000L : 0x7F80_0000L;
     }
     int bits = FloatFormat.F32.encode(sum, Rounding.ZERO, false);
-    return bits & -1L << 23 - sumBits & 0xFFFF_FFFFL;
+    return bits & -1L << (23 - sumBits) & 0xFFFF_FFFFL;
   }
 }

@@ -3,8 +3,8 @@ package dev.minifloat.cuda.sim.internal.mma;
 import dev.minifloat.cuda.sim.internal.numeric.FloatFormat;
 
 /**
- * A matrix of numbers taken apart: each is significand · 2^exponent, the significand a signed integer
- * with {@link #fractionBits} bits below one.
+ * A matrix of numbers taken apart: each is significand · 2^exponent, the significand a signed
+ * integer with {@link #fractionBits} bits below one.
  */
 public final class Terms {
   final int[] significands;

@@ -1,8 +1,8 @@
 package dev.minifloat.cuda.sim.internal.numeric;
 
 /**
- * The approximations of PTX's {@code .approx} instructions: always nearer to the true value than the
- * ISA's bound asks, but not the bits of any device, whose tables are not published.
+ * The approximations of PTX's {@code .approx} instructions: always nearer to the true value than
+ * the ISA's bound asks, but not the bits of any device, whose tables are not published.
  */
 public final class Approximate {
   private Approximate() {}
@@ -14,7 +14,9 @@ public final class Approximate {
   /** a / b as the ISA describes it: 0 for divisors above 2^126, NaN if the dividend is infinite. */
   public static float divide(float a, float b) {
     if (Math.abs(b) > 0x1p126f && !Float.isInfinite(b)) {
-      return Float.isInfinite(a) ? Float.NaN : Float.isNaN(a) ? a : Math.copySign(0f, a * Math.signum(b));
+      return Float.isInfinite(a)
+          ? Float.NaN
+          : Float.isNaN(a) ? a : Math.copySign(0f, a * Math.signum(b));
     }
     return a / b;
   }

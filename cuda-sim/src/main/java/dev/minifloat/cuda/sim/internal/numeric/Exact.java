@@ -100,8 +100,7 @@ public final class Exact {
     return negative ? -result : result;
   }
 
-  private static double overflow(
-      BigInteger kept, int least, boolean negative, Rounding rounding) {
+  private static double overflow(BigInteger kept, int least, boolean negative, Rounding rounding) {
     double result = Math.scalb(kept.doubleValue(), least);
     if (!Double.isInfinite(result)) {
       return result;

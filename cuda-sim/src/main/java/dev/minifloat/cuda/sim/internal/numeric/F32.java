@@ -19,7 +19,7 @@ public final class F32 {
 
   /** A number's bits, NaN made the one NaN. */
   public static long bits(float value) {
-    return value == value ? Float.floatToRawIntBits(value) & 0xFFFF_FFFFL : NAN;
+    return !Float.isNaN(value) ? Float.floatToRawIntBits(value) & 0xFFFF_FFFFL : NAN;
   }
 
   /** A subnormal number made a zero of its sign. */
@@ -64,7 +64,9 @@ public final class F32 {
     return directed(Exact.add(product, of(c)), product, of(c), rounding);
   }
 
-  /** A sum that is exactly zero is −0 when rounding down, unless both parts are +0 (IEEE 754 §6.3). */
+  /**
+   * A sum that is exactly zero is −0 when rounding down, unless both parts are +0 (IEEE 754 §6.3).
+   */
   private static long directed(double sum, double a, double b, Rounding rounding) {
     if (sum == 0 && rounding == Rounding.DOWN) {
       boolean bothPositive =

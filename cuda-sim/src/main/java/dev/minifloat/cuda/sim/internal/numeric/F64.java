@@ -29,8 +29,7 @@ public final class F64 {
     if (rounding == Rounding.NEAREST_EVEN || !isFinite(of(a), of(b), 0) || isZero(a, b)) {
       return bits(product);
     }
-    return bits(
-        Exact.round(new BigDecimal(of(a)).multiply(new BigDecimal(of(b))), rounding));
+    return bits(Exact.round(new BigDecimal(of(a)).multiply(new BigDecimal(of(b))), rounding));
   }
 
   public static long multiplyAdd(long a, long b, long c, Rounding rounding) {
@@ -39,7 +38,8 @@ public final class F64 {
       return bits(nearest);
     }
     BigDecimal product = new BigDecimal(of(a)).multiply(new BigDecimal(of(b)));
-    double signed = Math.copySign(product.signum() == 0 ? 0.0 : 1.0, of(a)) * Math.copySign(1, of(b));
+    double signed =
+        Math.copySign(product.signum() == 0 ? 0.0 : 1.0, of(a)) * Math.copySign(1, of(b));
     return sum(product, new BigDecimal(of(c)), signed, of(c), rounding);
   }
 
@@ -52,8 +52,7 @@ public final class F64 {
     boolean aMinus = bits(a) < 0;
     boolean bMinus = bits(b) < 0;
     boolean bothZero = x.signum() == 0;
-    boolean minus =
-        bothZero && aMinus == bMinus ? aMinus : rounding == Rounding.DOWN;
+    boolean minus = (bothZero && aMinus == bMinus) ? aMinus : rounding == Rounding.DOWN;
     return minus ? bits(-0.0) : 0;
   }
 

@@ -39,10 +39,10 @@ public enum FloatFormat {
   FloatFormat(int exponentBits, int fractionBits, Specials specials, int nan) {
     this.exponentBits = exponentBits;
     this.fractionBits = fractionBits;
-    this.bias = (1 << exponentBits - 1) - 1;
+    this.bias = (1 << (exponentBits - 1)) - 1;
     this.specials = specials;
     this.nan = nan;
-    int all = (1 << exponentBits + fractionBits) - 1;
+    int all = (1 << (exponentBits + fractionBits)) - 1;
     this.largest =
         switch (specials) {
           case IEEE -> all - (1 << fractionBits);
@@ -71,7 +71,7 @@ public enum FloatFormat {
   }
 
   private int signBit() {
-    return 1 << exponentBits + fractionBits;
+    return 1 << (exponentBits + fractionBits);
   }
 
   private int magnitudeMask() {
@@ -116,7 +116,9 @@ public enum FloatFormat {
     return Math.max((code & magnitudeMask()) >>> fractionBits, 1) - bias;
   }
 
-  /** The significand of a finite code without its sign: {@code fractionBits} bits after the point. */
+  /**
+   * The significand of a finite code without its sign: {@code fractionBits} bits after the point.
+   */
   public int significand(int code) {
     int magnitude = code & magnitudeMask();
     int fraction = magnitude & (1 << fractionBits) - 1;

@@ -20,7 +20,7 @@ public final class PowerOfTwo {
    */
   public static int encode(double value, boolean up, boolean saturate) {
     double magnitude = Math.abs(value);
-    if (magnitude != magnitude) {
+    if (Double.isNaN(magnitude)) {
       return NAN;
     }
     if (magnitude == 0) {

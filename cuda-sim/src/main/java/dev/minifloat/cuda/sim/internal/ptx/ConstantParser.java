@@ -48,8 +48,7 @@ final class ConstantParser {
     }
     Token token = cursor.peek();
     if (!isFloat(token)) {
-      return new Operand.Immediate(
-          integer(), Operand.Immediate.Form.INTEGER, first.position());
+      return new Operand.Immediate(integer(), Operand.Immediate.Form.INTEGER, first.position());
     }
     cursor.next();
     return floating(token, minus, first.position());
@@ -204,13 +203,10 @@ final class ConstantParser {
       }
       double value = Double.parseDouble(word);
       return new Operand.Immediate(
-          Double.doubleToRawLongBits(minus ? -value : value),
-          Operand.Immediate.Form.F64,
-          position);
+          Double.doubleToRawLongBits(minus ? -value : value), Operand.Immediate.Form.F64, position);
     } catch (NumberFormatException e) {
       throw new PtxException(
-          token.position(),
-          token.quoted() + " is no floating point constant: " + e.getMessage());
+          token.position(), token.quoted() + " is no floating point constant: " + e.getMessage());
     }
   }
 }

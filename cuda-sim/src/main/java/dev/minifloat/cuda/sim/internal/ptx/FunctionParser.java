@@ -142,7 +142,8 @@ final class FunctionParser {
         cursor.expect(";");
       }
       case ".reg" -> registers();
-      case ".local", ".shared", ".param", ".global", ".const" -> variables(token, Variable.Linkage.NONE);
+      case ".local", ".shared", ".param", ".global", ".const" ->
+          variables(token, Variable.Linkage.NONE);
       case ".extern" -> variables(cursor.expect(".shared"), Variable.Linkage.EXTERN);
       default -> throw TokenCursor.unexpected(token, "a directive of a function's body");
     }

@@ -53,7 +53,7 @@ final class InstructionTable {
       }
       if (line.startsWith("set ") && line.contains(" = ")) {
         String[] sides = line.substring(4).split(" = ", 2);
-        sets.put(sides[0].strip(), List.of(sides[1].strip().split("\\s+")));
+        sets.put(sides[0].strip(), List.of(sides[1].strip().split("\\s+", -1)));
         continue;
       }
       InstructionForm form = form(line, sets);
@@ -68,13 +68,13 @@ final class InstructionTable {
     int version = 0;
     int architecture = 0;
     if (tail.contains("@ ")) {
-      String[] needs = tail.substring(tail.indexOf("@ ") + 2).strip().split(" ");
+      String[] needs = tail.substring(tail.indexOf("@ ") + 2).strip().split(" ", -1);
       version = Integer.parseInt(needs[0].replace(".", ""));
       architecture = Integer.parseInt(needs[1]);
       tail = tail.substring(0, tail.indexOf("@ "));
     }
     List<OperandRule> operands = new ArrayList<>();
-    for (String word : tail.strip().split("\\s+")) {
+    for (String word : tail.strip().split("\\s+", -1)) {
       if (!word.isEmpty()) {
         operands.add(OperandRule.parse(word));
       }
@@ -90,7 +90,7 @@ final class InstructionTable {
     List<String> group = null;
     boolean optional = false;
     String spaced = head.replaceAll("([\\[\\]()])", " $1 ").strip();
-    for (String word : spaced.isEmpty() ? new String[0] : spaced.split("\\s+")) {
+    for (String word : spaced.isEmpty() ? new String[0] : spaced.split("\\s+", -1)) {
       if (word.equals("(") || word.equals("[")) {
         group = new ArrayList<>();
         optional = word.equals("[");

@@ -39,7 +39,8 @@ final class Lexer {
       } else if (Character.isDigit(c) && c < 128) {
         number();
         add(Token.Kind.NUMBER, start, text.substring(start, at));
-      } else if (isNameStart(c) || c == '%' && at + 1 < text.length() && isWord(text.charAt(at + 1))) {
+      } else if (isNameStart(c)
+          || (c == '%' && at + 1 < text.length() && isWord(text.charAt(at + 1)))) {
         at++;
         skipWord();
         add(Token.Kind.NAME, start, text.substring(start, at));
@@ -107,8 +108,7 @@ final class Lexer {
     while (at < text.length()) {
       char c = text.charAt(at);
       boolean fraction = decimal && c == '.' && nextIsDigitOrEnd();
-      boolean exponentSign =
-          decimal && (c == '+' || c == '-') && (text.charAt(at - 1) | 32) == 'e';
+      boolean exponentSign = decimal && (c == '+' || c == '-') && (text.charAt(at - 1) | 32) == 'e';
       if (!isWord(c) && !fraction && !exponentSign) {
         return;
       }
@@ -155,10 +155,10 @@ final class Lexer {
   }
 
   private static boolean isNameStart(char c) {
-    return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_' || c == '$';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';
   }
 
   private static boolean isWord(char c) {
-    return isNameStart(c) || c >= '0' && c <= '9';
+    return isNameStart(c) || (c >= '0' && c <= '9');
   }
 }

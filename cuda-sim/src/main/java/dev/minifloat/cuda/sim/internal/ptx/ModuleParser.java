@@ -181,8 +181,7 @@ final class ModuleParser {
       results = parameters(parser);
     }
     Token name = cursor.name("the name of a function");
-    List<PtxFunction.Parameter> parameters =
-        cursor.peek().is("(") ? parameters(parser) : List.of();
+    List<PtxFunction.Parameter> parameters = cursor.peek().is("(") ? parameters(parser) : List.of();
     Map<String, List<Integer>> directives = directives();
     PtxFunction function;
     if (cursor.accept(";")) {

@@ -37,21 +37,18 @@ record OperandRule(
     String rest = word;
     boolean optional = rest.endsWith("?");
     rest = optional ? rest.substring(0, rest.length() - 1) : rest;
-    switch (rest) {
-      case "i":
-        return simple(Kind.CONSTANT, "u64", optional);
-      case "@label":
-        return simple(Kind.LABEL, "", optional);
-      case "call":
-        return simple(Kind.CALL, "", optional);
-      case "M":
-        return simple(Kind.MOVE_SOURCE, "T", optional);
-      case "=M":
-        return simple(Kind.MOVE_DESTINATION, "T", optional);
-      case "!pred":
-        return simple(Kind.PREDICATE_SOURCE, "pred", optional);
-      default:
-        break;
+    OperandRule fixed =
+        switch (rest) {
+          case "i" -> simple(Kind.CONSTANT, "u64", optional);
+          case "@label" -> simple(Kind.LABEL, "", optional);
+          case "call" -> simple(Kind.CALL, "", optional);
+          case "M" -> simple(Kind.MOVE_SOURCE, "T", optional);
+          case "=M" -> simple(Kind.MOVE_DESTINATION, "T", optional);
+          case "!pred" -> simple(Kind.PREDICATE_SOURCE, "pred", optional);
+          default -> null;
+        };
+    if (fixed != null) {
+      return fixed;
     }
     if (rest.startsWith("[")) {
       return simple(Kind.ADDRESS, rest.substring(1, rest.length() - 1), optional);

@@ -101,7 +101,8 @@ public enum PtxType {
   /** Whether variables and registers can be declared with it. */
   boolean isFundamental() {
     return switch (this) {
-      case PRED, B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16X2, F32, F64 -> true;
+      case PRED, B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16X2, F32, F64 ->
+          true;
       case B1, U4, S4, BF16, TF32, BF16X2, U16X2, S16X2 -> false;
       case E4M3, E5M2, E4M3X2, E5M2X2, E2M1X2, E2M3X2, E3M2X2, UE8M0X2 -> false;
     };

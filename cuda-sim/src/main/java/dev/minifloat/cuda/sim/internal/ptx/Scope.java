@@ -73,12 +73,10 @@ final class Scope {
 
   private Register fromRange(String name) {
     for (Range range : ranges) {
-      String digits =
-          name.startsWith(range.prefix) ? name.substring(range.prefix.length()) : "";
+      String digits = name.startsWith(range.prefix) ? name.substring(range.prefix.length()) : "";
       // %r01 isn't %r1.
       if (digits.matches("0|[1-9][0-9]{0,7}") && Integer.parseInt(digits) < range.count) {
-        Register register =
-            new Register(name, range.type, range.first + Integer.parseInt(digits));
+        Register register = new Register(name, range.type, range.first + Integer.parseInt(digits));
         registers.put(name, register);
         return register;
       }

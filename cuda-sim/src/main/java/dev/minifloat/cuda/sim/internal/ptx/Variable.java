@@ -17,6 +17,7 @@ import java.util.List;
  * @param scope the function that declares it; empty at a module's level
  * @param position where it is declared
  */
+@SuppressWarnings("ArrayRecordComponent") // compared by identity only
 public record Variable(
     StateSpace space,
     String name,

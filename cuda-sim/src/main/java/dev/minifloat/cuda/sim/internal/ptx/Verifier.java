@@ -19,8 +19,7 @@ final class Verifier {
     List<InstructionForm> forms = InstructionTable.standard().forms(opcode.text());
     if (forms.isEmpty()) {
       throw new PtxException(
-          opcode.position(),
-          opcode.quoted() + " is no instruction that the simulator knows");
+          opcode.position(), opcode.quoted() + " is no instruction that the simulator knows");
     }
     List<String> words = modifiers.stream().map(Token::text).toList();
     InstructionForm.Attempt attempt = new InstructionForm.Attempt();
@@ -213,7 +212,7 @@ final class Verifier {
         Constants.bits(constant, type);
       }
       case Operand.Special special -> {
-        if (type.bits() != special.register().type().bits() && !wider || type.isFloat()) {
+        if ((type.bits() != special.register().type().bits() && !wider) || type.isFloat()) {
           throw wrong(operand, "an operand of type " + type);
         }
       }
@@ -248,8 +247,10 @@ final class Verifier {
       throw wrong(operand, "a register of type " + type);
     }
     PtxType declared = reg.register().type();
-    boolean width = declared.bits() == type.bits() || wider && declared.bits() > type.bits();
-    if (!width || !type.agreesWith(declared) && !wider || reg.negated() && type != PtxType.PRED) {
+    boolean width = declared.bits() == type.bits() || (wider && declared.bits() > type.bits());
+    if (!width
+        || (!type.agreesWith(declared) && !wider)
+        || (reg.negated() && type != PtxType.PRED)) {
       throw new PtxException(
           operand.position(),
           "'%s' is a register of type %s; one of type %s was expected"
@@ -266,7 +267,7 @@ final class Verifier {
     }
     if (address.base() instanceof Operand.Reg reg) {
       PtxType type = reg.register().type();
-      if (type.bits() != 64 && type.bits() != 32 || type.isFloat()) {
+      if ((type.bits() != 64 && type.bits() != 32) || type.isFloat()) {
         throw new PtxException(
             reg.position(),
             "'%s' is a register of type %s; an address has 64 or 32 bits"
@@ -295,7 +296,7 @@ final class Verifier {
       case Operand.Vector vector -> {
         int count = vector.elements().size();
         int bits = type.bits() / count;
-        if (type.kind() != PtxType.Kind.BITS || count != 2 && count != 4 || bits < 8) {
+        if (type.kind() != PtxType.Kind.BITS || (count != 2 && count != 4) || bits < 8) {
           throw wrong(operand, "an operand of type " + type);
         }
         PtxType part = bits == 8 ? PtxType.B8 : bits == 16 ? PtxType.B16 : PtxType.B32;
@@ -318,7 +319,8 @@ final class Verifier {
           throw wrong(symbol, "an operand of type " + type);
         }
       }
-      default -> throw wrong(operand, (destination ? "a destination" : "an operand") + " of type " + type);
+      default ->
+          throw wrong(operand, (destination ? "a destination" : "an operand") + " of type " + type);
     }
   }
 
