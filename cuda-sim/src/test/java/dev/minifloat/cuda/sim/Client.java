@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /** Calls a simulated driver as C does: through downcalls to the symbols of its lookup. */
 final class Client implements AutoCloseable {
   final SimulatedDriver driver;
-  final Arena arena = Arena.ofShared();
+  final Arena arena = Arena.ofAuto();
   private final Map<DriverFunction, MethodHandle> handles = new ConcurrentHashMap<>();
 
   Client(SimulatedDriver driver) {
@@ -174,6 +174,5 @@ final class Client implements AutoCloseable {
   @Override
   public void close() {
     driver.close();
-    arena.close();
   }
 }

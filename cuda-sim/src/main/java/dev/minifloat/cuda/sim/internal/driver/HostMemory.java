@@ -15,6 +15,7 @@ final class HostMemory {
     this.handles = handles;
   }
 
+  @SuppressWarnings("MustBeClosed") // the range closes it
   HostRange allocate(Context context, long bytes, int flags) {
     Arena arena = Arena.ofShared();
     try {
