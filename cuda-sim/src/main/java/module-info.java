@@ -2,4 +2,6 @@
 module dev.minifloat.cuda.sim {
   requires dev.minifloat.bindings;
   requires org.slf4j;
+
+  exports dev.minifloat.cuda.sim;
 }
