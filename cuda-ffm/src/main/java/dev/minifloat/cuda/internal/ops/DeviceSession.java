@@ -1,0 +1,142 @@
+package dev.minifloat.cuda.internal.ops;
+
+import dev.minifloat.DType;
+import dev.minifloat.HostTensor;
+import dev.minifloat.Scaling;
+import dev.minifloat.Shape;
+import dev.minifloat.cuda.internal.driver.Device;
+import dev.minifloat.cuda.internal.driver.DeviceAllocator;
+import dev.minifloat.cuda.internal.driver.DeviceMemory;
+import dev.minifloat.cuda.internal.driver.KernelCache;
+import dev.minifloat.cuda.internal.driver.PrimaryContext;
+import dev.minifloat.cuda.internal.driver.Stream;
+import dev.minifloat.cuda.internal.driver.Transfers;
+import dev.minifloat.cuda.internal.plan.DeviceStorage;
+import dev.minifloat.cuda.internal.plan.KernelSet;
+import dev.minifloat.kernels.KernelCatalog;
+import dev.minifloat.spi.Kernels;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/** What a backend holds on a device: a context, a stream in it, memory, kernels. */
+public final class DeviceSession implements AutoCloseable {
+  private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+  private final Device device;
+  private final Stream stream;
+  private final DeviceAllocator allocator;
+  private final Transfers transfers;
+  private final Kernels kernels;
+
+  /**
+   * Opens a session.
+   *
+   * @throws dev.minifloat.cuda.CudaException if the driver fails
+   */
+  public DeviceSession(Device device) {
+    this.device = device;
+    boolean done = false;
+    try {
+      PrimaryContext context = owned(PrimaryContext.retain(device));
+      stream = owned(Stream.create(context));
+      allocator = owned(new DeviceAllocator(stream));
+      transfers = owned(new Transfers(stream));
+      KernelCatalog catalog = KernelCatalog.load();
+      KernelCache cache = owned(new KernelCache(context, catalog));
+      kernels =
+          new CudaKernels(
+              new CommandQueue(stream, allocator, transfers, cache),
+              new KernelSet(catalog, device.capability()));
+      done = true;
+    } finally {
+      if (!done) {
+        close();
+      }
+    }
+  }
+
+  private <T extends AutoCloseable> T owned(T resource) {
+    opened.addFirst(resource);
+    return resource;
+  }
+
+  /** The device. */
+  public Device device() {
+    return device;
+  }
+
+  /** The operations. */
+  public Kernels kernels() {
+    return kernels;
+  }
+
+  /** Memory for a tensor. */
+  public DeviceStorage allocate(DType dtype, Shape shape, Scaling scaling) {
+    DeviceMemory memory =
+        allocator.allocate(DeviceStorage.allocationSize(dtype, shape, scaling));
+    return new DeviceStorage(dtype, shape, scaling, memory);
+  }
+
+  /** Copies a host tensor to a storage of the same layout. */
+  public void upload(HostTensor source, DeviceStorage target) {
+    transfers.upload(source.data().asSlice(0, target.dataBytes()), target.memory(), 0);
+    transfers.upload(
+        source.scales().asSlice(0, target.scaleBytes()), target.memory(), target.scalesOffset());
+    if (target.hasGlobal()) {
+      MemorySegment global = MemorySegment.ofArray(new float[] {source.globalScale()});
+      transfers.upload(global, target.memory(), target.globalOffset());
+    }
+  }
+
+  /** Copies a storage to host memory of {@code arena}; waits for it. */
+  public HostTensor download(DeviceStorage source, Arena arena) {
+    float[] global = {1};
+    if (source.hasGlobal()) {
+      transfers.download(source.memory(), source.globalOffset(), MemorySegment.ofArray(global));
+    }
+    HostTensor host =
+        HostTensor.allocate(arena, source.dtype(), source.shape(), source.scaling(), global[0]);
+    transfers.download(source.memory(), 0, host.data().asSlice(0, source.dataBytes()));
+    transfers.download(
+        source.memory(), source.scalesOffset(), host.scales().asSlice(0, source.scaleBytes()));
+    return host;
+  }
+
+  /** Waits for all work given so far. */
+  public void synchronize() {
+    stream.synchronize();
+  }
+
+  /**
+   * Gives everything back, in the reverse of the order in which it was taken, also when something
+   * of it fails.
+   *
+   * @throws dev.minifloat.cuda.CudaException the first failure
+   */
+  @Override
+  public void close() {
+    RuntimeException failure = null;
+    for (AutoCloseable resource : opened) {
+      try {
+        resource.close();
+      } catch (RuntimeException e) {
+        failure = joined(failure, e);
+      } catch (Exception e) {
+        throw new IllegalStateException("closing " + resource + " threw what it doesn't declare", e);
+      }
+    }
+    opened.clear();
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private static RuntimeException joined(RuntimeException first, RuntimeException next) {
+    if (first == null) {
+      return next;
+    }
+    first.addSuppressed(next);
+    return first;
+  }
+}

@@ -1,0 +1,101 @@
+package dev.minifloat.cuda.internal.plan;
+
+import dev.minifloat.DType;
+import dev.minifloat.kernels.KernelEntry;
+import dev.minifloat.kernels.Operation;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Which kernel multiplies a[batch…, M, K] and b[batch…, N, K], and how. Everything here follows
+ * from types, scalings and extents: a product has the same bits each time.
+ */
+public sealed interface ProductChoice {
+  /** Rows of a up to which weights are read once and not tile by tile. */
+  int SKINNY_ROWS = 16;
+
+  /** CTAs that K is split for: some for each multiprocessor of a large device. */
+  int SKINNY_CTAS = 512;
+
+  /**
+   * Few rows of a: shares of K, which {@code skinny_sum} adds.
+   *
+   * @param kernel makes the shares
+   * @param splits how many shares
+   * @param grid of the shares
+   */
+  record Skinny(KernelEntry kernel, long splits, LaunchGrid grid) implements ProductChoice {}
+
+  /**
+   * Tiles, on tensor cores or without.
+   *
+   * @param kernel multiplies and does what follows
+   * @param grid its CTAs
+   */
+  record Tiled(KernelEntry kernel, LaunchGrid grid) implements ProductChoice {}
+
+  /**
+   * A product's extents.
+   *
+   * @param batch matrices
+   * @param m rows of a
+   * @param n rows of b
+   * @param k columns of both
+   */
+  record Extents(long batch, long m, long n, long k) {}
+
+  /** The kernel that is made for few rows, if these are few and b lies as it wants. */
+  static Optional<ProductChoice> skinny(KernelSet kernels, DeviceView a, DeviceView b, Extents of) {
+    if (of.m() > SKINNY_ROWS || !b.hasGranules(Granules.SKINNY)) {
+      return Optional.empty();
+    }
+    List<DType> types = List.of(a.source().dtype(), b.source().dtype());
+    int wanted = of.m() == 1 ? 1 : 8;
+    return kernels
+        .products(Operation.SKINNY, types, List.of(b.source().scaling()))
+        .stream()
+        .filter(kernel -> kernel.tile().getFirst() == wanted)
+        .findFirst()
+        .flatMap(kernel -> skinny(kernel, of));
+  }
+
+  private static Optional<ProductChoice> skinny(KernelEntry kernel, Extents of) {
+    long columns = Math.ceilDiv(of.n(), (long) kernel.tile().get(1));
+    long groups = Math.ceilDiv(of.m(), (long) kernel.tile().getFirst()) * of.batch();
+    if (groups > LaunchGrid.MAX_YZ) {
+      return Optional.empty();
+    }
+    long slices = Math.max(1, Math.ceilDiv(of.k(), (long) kernel.tile().get(2)));
+    long splits = Math.clamp(SKINNY_CTAS / (columns * groups), 1, Math.min(slices, 64));
+    return Optional.of(new Skinny(kernel, splits, LaunchGrid.of(columns, splits, groups)));
+  }
+
+  /** The kernel for the tensor cores that is made for these types, if both operands lie so. */
+  static Optional<ProductChoice> tensorCores(
+      KernelSet kernels, DeviceView a, DeviceView b, DType out, Extents of) {
+    List<DType> types = List.of(a.source().dtype(), b.source().dtype(), out);
+    return kernels
+        .products(Operation.GEMM, types, List.of(a.source().scaling(), b.source().scaling()))
+        .stream()
+        .filter(Granules::usesTensorCores)
+        .filter(
+            kernel ->
+                a.hasGranules(Granules.of(kernel)) && b.hasGranules(Granules.of(kernel)))
+        .findFirst()
+        .map(kernel -> new Tiled(kernel, grid(kernel, of)));
+  }
+
+  /** The kernel that takes any views. */
+  static ProductChoice any(KernelSet kernels, DeviceView a, DeviceView b, Extents of) {
+    boolean floats = a.source().dtype() == DType.F32 && b.source().dtype() == DType.F32;
+    KernelEntry kernel = kernels.named(floats ? "gemm_f32" : "gemm_any");
+    return new Tiled(kernel, grid(kernel, of));
+  }
+
+  private static LaunchGrid grid(KernelEntry kernel, Extents of) {
+    return LaunchGrid.of(
+        Math.ceilDiv(of.n(), (long) kernel.tile().get(1)),
+        Math.ceilDiv(of.m(), (long) kernel.tile().getFirst()),
+        Math.min(of.batch(), LaunchGrid.MAX_YZ));
+  }
+}
