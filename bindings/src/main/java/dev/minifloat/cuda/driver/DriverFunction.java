@@ -1,6 +1,7 @@
 package dev.minifloat.cuda.driver;
 
 import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
 import java.util.function.Supplier;
 
 /**
@@ -152,6 +153,18 @@ public enum DriverFunction {
     this.source = source;
   }
 
+  /**
+   * Does nothing, if this module may use native code.
+   *
+   * @throws IllegalCallerException if {@code --illegal-native-access=deny} forbids it; {@link
+   *     #descriptor} would fail then, and for good
+   */
+  public static void requireNativeAccess() {
+    // The least of the restricted methods. Module.isNativeAccessEnabled would not do: it says no
+    // as well where the first use only makes the JVM print a warning.
+    MemorySegment.NULL.reinterpret(1);
+  }
+
   /** Its name in the library. */
   public String symbol() {
     return name();
@@ -161,7 +174,7 @@ public enum DriverFunction {
    * What it takes and returns.
    *
    * @throws ExceptionInInitializerError if this module has no native access; ask {@link
-   *     Module#isNativeAccessEnabled} first
+   *     #requireNativeAccess} first
    */
   public FunctionDescriptor descriptor() {
     return source.get();

@@ -1,0 +1,225 @@
+package dev.minifloat.cuda.internal.driver;
+
+import dev.minifloat.cuda.CudaException;
+import dev.minifloat.cuda.driver.Cuda;
+import dev.minifloat.cuda.driver.DriverFunction;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A device's primary context, retained. Calls made through it have it current, whatever the thread:
+ * it is pushed, the function called and the context popped, and what was current before is so
+ * again.
+ *
+ * <p>The driver knows threads of the operating system. A virtual thread changes its own only where
+ * it blocks, and between push and pop nothing does: functions are bound before, and messages made
+ * after.
+ *
+ * <p>It is released when it is closed and everything that was made in it is closed too.
+ */
+public final class PrimaryContext implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger("dev.minifloat.cuda");
+
+  /** Added to the number of children while the context is open. */
+  private static final long OPEN = 1L << 62;
+
+  private final Device device;
+  private final MemorySegment pointer;
+  private final AtomicLong children = new AtomicLong(OPEN);
+  private volatile CudaException broken;
+
+  private PrimaryContext(Device device, MemorySegment pointer) {
+    this.device = device;
+    this.pointer = pointer;
+  }
+
+  /**
+   * Retains a device's primary context.
+   *
+   * @throws CudaException if the device can't make it
+   */
+  public static PrimaryContext retain(Device device) {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment out = arena.allocate(ValueLayout.ADDRESS);
+      device.driver().call(DriverFunction.cuDevicePrimaryCtxRetain, out, device.handle());
+      return new PrimaryContext(device, out.get(ValueLayout.ADDRESS, 0));
+    }
+  }
+
+  /** Its device. */
+  public Device device() {
+    return device;
+  }
+
+  /** The driver. */
+  public Driver driver() {
+    return device.driver();
+  }
+
+  /**
+   * Calls a function with this context current.
+   *
+   * @param arguments of the function's types; a {@link Handle} stands for its address and can't end
+   *     meanwhile
+   * @throws CudaException if it fails
+   * @throws IllegalStateException if a handle is closed, or this context is
+   */
+  void call(DriverFunction function, Object... arguments) {
+    require(result(function, arguments), function, arguments);
+  }
+
+  /** Calls a function with this context current, and returns its {@code CUresult}. */
+  int result(DriverFunction function, Object... arguments) {
+    Driver driver = driver();
+    Binding push = driver.bind(DriverFunction.cuCtxPushCurrent_v2);
+    Binding pop = driver.bind(DriverFunction.cuCtxPopCurrent_v2);
+    Binding target = driver.bind(function);
+    int held = 0;
+    int pushed;
+    int popped = Driver.SUCCESS;
+    int result = Driver.SUCCESS;
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment slot = arena.allocate(ValueLayout.ADDRESS);
+      held = hold(arguments);
+      pushed = push.call(pointer);
+      if (pushed == Driver.SUCCESS) {
+        try {
+          result = target.call(arguments);
+        } finally {
+          popped = pop.call(slot);
+        }
+      }
+    } finally {
+      release(arguments, held);
+    }
+    require(pushed, DriverFunction.cuCtxPushCurrent_v2, pointer);
+    require(popped, DriverFunction.cuCtxPopCurrent_v2, pointer);
+    return result;
+  }
+
+  private static int hold(Object[] arguments) {
+    int held = 0;
+    try {
+      for (Object argument : arguments) {
+        if (argument instanceof Handle handle) {
+          handle.hold();
+        }
+        held++;
+      }
+    } catch (IllegalStateException e) {
+      release(arguments, held);
+      throw e;
+    }
+    return held;
+  }
+
+  private static void release(Object[] arguments, int held) {
+    for (int i = 0; i < held; i++) {
+      if (arguments[i] instanceof Handle handle) {
+        handle.release();
+      }
+    }
+  }
+
+  /** Throws unless a result is success; notes results after which the context can't be used. */
+  void require(int result, DriverFunction function, Object... arguments) {
+    if (result == Driver.SUCCESS) {
+      return;
+    }
+    CudaException failure = driver().failure(result, function, arguments);
+    CudaException first = broken;
+    if (first != null) {
+      throw new CudaException(
+          failure.getMessage() + "; the device stopped earlier: " + first.getMessage(), failure);
+    }
+    if (isSticky(result)) {
+      broken = failure;
+    }
+    throw failure;
+  }
+
+  /** What made the context unusable; null while it is usable. */
+  public CudaException broken() {
+    return broken;
+  }
+
+  /** Results that every later call of the context returns again (CUDA Driver API, CUresult). */
+  private static boolean isSticky(int result) {
+    return result == Cuda.CUDA_ERROR_ILLEGAL_ADDRESS()
+        || result == Cuda.CUDA_ERROR_LAUNCH_TIMEOUT()
+        || result == Cuda.CUDA_ERROR_ASSERT()
+        || result == Cuda.CUDA_ERROR_HARDWARE_STACK_ERROR()
+        || result == Cuda.CUDA_ERROR_ILLEGAL_INSTRUCTION()
+        || result == Cuda.CUDA_ERROR_MISALIGNED_ADDRESS()
+        || result == Cuda.CUDA_ERROR_INVALID_ADDRESS_SPACE()
+        || result == Cuda.CUDA_ERROR_INVALID_PC()
+        || result == Cuda.CUDA_ERROR_LAUNCH_FAILED()
+        || result == Cuda.CUDA_ERROR_ECC_UNCORRECTABLE();
+  }
+
+  /** Calls what gives a handle back; the handle is closed already. */
+  void giveBack(DriverFunction function, Handle handle, Object... rest) {
+    Object[] all = new Object[rest.length + 1];
+    all[0] = handle.address();
+    System.arraycopy(rest, 0, all, 1, rest.length);
+    call(function, all);
+  }
+
+  /** Waits for everything that the device was asked to do in this context. */
+  public void synchronize() {
+    call(DriverFunction.cuCtxSynchronize);
+  }
+
+  /**
+   * The device's memory.
+   *
+   * @param free bytes that nobody uses
+   * @param total all bytes
+   */
+  public record MemoryInfo(long free, long total) {}
+
+  /** How much memory the device has left. */
+  public MemoryInfo memory() {
+    try (Arena arena = Arena.ofConfined()) {
+      MemorySegment free = arena.allocate(ValueLayout.JAVA_LONG);
+      MemorySegment total = arena.allocate(ValueLayout.JAVA_LONG);
+      call(DriverFunction.cuMemGetInfo_v2, free, total);
+      return new MemoryInfo(
+          free.get(ValueLayout.JAVA_LONG, 0), total.get(ValueLayout.JAVA_LONG, 0));
+    }
+  }
+
+  /** Counts something that was made in it. */
+  void addChild() {
+    children.incrementAndGet();
+  }
+
+  /** Counts the end of something. */
+  void removeChild() {
+    if (children.decrementAndGet() == 0) {
+      end();
+    }
+  }
+
+  @Override
+  public void close() {
+    long before = children.getAndUpdate(now -> now >= OPEN ? now - OPEN : now);
+    if (before == OPEN) {
+      end();
+    }
+  }
+
+  private void end() {
+    LOG.debug("releasing the primary context of {}", device);
+    driver().call(DriverFunction.cuDevicePrimaryCtxRelease_v2, device.handle());
+  }
+
+  @Override
+  public String toString() {
+    return "primary context of " + device;
+  }
+}

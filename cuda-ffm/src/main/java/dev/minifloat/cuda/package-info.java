@@ -1,0 +1,2 @@
+/** The backend on NVIDIA GPUs. */
+package dev.minifloat.cuda;
