@@ -6,4 +6,7 @@ module dev.minifloat.cuda {
   requires org.slf4j;
 
   exports dev.minifloat.cuda;
+
+  provides dev.minifloat.spi.BackendProvider with
+      dev.minifloat.cuda.CudaProvider;
 }

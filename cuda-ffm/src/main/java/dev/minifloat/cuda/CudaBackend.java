@@ -70,8 +70,8 @@ public final class CudaBackend extends BackendBase {
    * A backend on a device of another driver, as a simulated one.
    *
    * @param name of the backend
-   * @param driver finds the driver's functions by their symbols, as {@code cuMemAlloc_v2}; they have
-   *     to stay callable until the backend is closed
+   * @param driver finds the driver's functions by their symbols, as {@code cuMemAlloc_v2}; they
+   *     have to stay callable until the backend is closed
    * @param ordinal the device's number, from 0
    * @throws BackendUnavailableException if it can't be used, with the reason and what helps
    * @throws IllegalArgumentException if there is no such device

@@ -2,6 +2,7 @@ package dev.minifloat.cuda.internal.ops;
 
 import dev.minifloat.Overflow;
 import dev.minifloat.Rounding;
+import dev.minifloat.cuda.internal.plan.Codes;
 import dev.minifloat.cuda.internal.plan.DeviceView;
 import dev.minifloat.cuda.internal.plan.KernelSet;
 import dev.minifloat.cuda.internal.plan.Whole;
@@ -24,11 +25,14 @@ final class Conversions {
       return;
     }
     queue.launch(
-        kernels.of("convert", out.dtype()), to.grid(queue.traits()), with -> with.view(DeviceView.of(x, 0))
-            .whole(to)
-            .i32(mode(rounding))
-            .ordinal(overflow)
-            .i64(seed(rounding)));
+        kernels.of("convert", out.dtype()),
+        to.grid(queue.traits()),
+        with ->
+            with.view(DeviceView.of(x, 0))
+                .whole(to)
+                .i32(mode(rounding))
+                .code(overflow)
+                .i64(seed(rounding)));
   }
 
   /** Scale × element, rounded to a float type. */
@@ -38,8 +42,9 @@ final class Conversions {
       return;
     }
     queue.launch(
-        kernels.of("dequantize", out.dtype()), to.grid(queue.traits()), with -> with.view(DeviceView.of(x, 0))
-            .whole(to));
+        kernels.of("dequantize", out.dtype()),
+        to.grid(queue.traits()),
+        with -> with.view(DeviceView.of(x, 0)).whole(to));
   }
 
   /** Dequantized rows by their ids. */
@@ -49,15 +54,15 @@ final class Conversions {
       return;
     }
     queue.launch(
-        kernels.of("embedding", out.dtype()), to.grid(queue.traits()), with -> with.view(DeviceView.of(table, 2))
-            .view(DeviceView.of(ids, 0))
-            .whole(to));
+        kernels.of("embedding", out.dtype()),
+        to.grid(queue.traits()),
+        with -> with.view(DeviceView.of(table, 2)).view(DeviceView.of(ids, 0)).whole(to));
   }
 
   /** What the kernels call a rounding: the modes in their order, then the stochastic one. */
   static int mode(Rounding rounding) {
     return switch (rounding) {
-      case Rounding.Mode mode -> mode.ordinal();
+      case Rounding.Mode mode -> Codes.of(mode);
       case Rounding.Stochastic _ -> Rounding.Mode.values().length;
     };
   }

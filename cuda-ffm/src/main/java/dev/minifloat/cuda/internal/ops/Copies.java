@@ -60,9 +60,7 @@ final class Copies {
   private void elements(DeviceView x, long address) {
     Whole to = new Whole(address, x.dtype(), x.elements());
     queue.launch(
-        kernels.ofBits("copy", x.dtype()),
-        to.grid(queue.traits()),
-        with -> with.view(x).whole(to));
+        kernels.ofBits("copy", x.dtype()), to.grid(queue.traits()), with -> with.view(x).whole(to));
   }
 
   /**
@@ -82,8 +80,8 @@ final class Copies {
               apart,
               from.stride(-1),
               turn.matrices(),
-              turn.columns(),
-              turn.rows()),
+              /* rows= */ turn.columns(),
+              /* columns= */ turn.rows()),
           data);
     } else {
       elements(from, data);

@@ -73,8 +73,7 @@ public final class DeviceSession implements AutoCloseable {
 
   /** Memory for a tensor. */
   public DeviceStorage allocate(DType dtype, Shape shape, Scaling scaling) {
-    DeviceMemory memory =
-        allocator.allocate(DeviceStorage.allocationSize(dtype, shape, scaling));
+    DeviceMemory memory = allocator.allocate(DeviceStorage.allocationSize(dtype, shape, scaling));
     return new DeviceStorage(dtype, shape, scaling, memory);
   }
 
@@ -123,7 +122,8 @@ public final class DeviceSession implements AutoCloseable {
       } catch (RuntimeException e) {
         failure = joined(failure, e);
       } catch (Exception e) {
-        throw new IllegalStateException("closing " + resource + " threw what it doesn't declare", e);
+        throw new IllegalStateException(
+            "closing " + resource + " threw what it doesn't declare", e);
       }
     }
     opened.clear();

@@ -27,9 +27,9 @@ final class Pointwise {
             ? DeviceView.of(b, 0)
             : DeviceView.of(b, 1).repeated(to.count() / b.shape().columns());
     queue.launch(
-        kernels.of("add", out.dtype()), to.grid(queue.traits()), with -> with.view(DeviceView.of(a, 0))
-            .view(right)
-            .whole(to));
+        kernels.of("add", out.dtype()),
+        to.grid(queue.traits()),
+        with -> with.view(DeviceView.of(a, 0)).view(right).whole(to));
   }
 
   /** A function of each element. */
@@ -39,9 +39,9 @@ final class Pointwise {
       return;
     }
     queue.launch(
-        kernels.of("activation", out.dtype()), to.grid(queue.traits()), with -> with.view(DeviceView.of(x, 0))
-            .ordinal(activation)
-            .whole(to));
+        kernels.of("activation", out.dtype()),
+        to.grid(queue.traits()),
+        with -> with.view(DeviceView.of(x, 0)).code(activation).whole(to));
   }
 
   /** Rotary embedding; {@code positions} is null or I32 [sequence]. */
@@ -57,9 +57,12 @@ final class Pointwise {
       return;
     }
     queue.launch(
-        kernels.of("rope", out.dtype()), to.grid(queue.traits()), with -> with.view(DeviceView.of(x, 0))
-            .view(DeviceView.ofNullable(positions))
-            .rope(x.shape().columns(), x.shape().rows(), dims, base, interleaved)
-            .whole(to));
+        kernels.of("rope", out.dtype()),
+        to.grid(queue.traits()),
+        with ->
+            with.view(DeviceView.of(x, 0))
+                .view(DeviceView.ofNullable(positions))
+                .rope(x.shape().columns(), x.shape().rows(), dims, base, interleaved)
+                .whole(to));
   }
 }

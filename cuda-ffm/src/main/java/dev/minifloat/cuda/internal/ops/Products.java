@@ -50,15 +50,18 @@ final class Products {
       long sharesAt = memory.address() + Float.BYTES;
       if (shares > 0) {
         queue.launch(
-            partial, LaunchGrid.of(shares), with -> with.view(DeviceView.of(a, 0))
-                .view(DeviceView.of(b, 0))
-                .i64(count)
-                .pointer(sharesAt));
+            partial,
+            LaunchGrid.of(shares),
+            with ->
+                with.view(DeviceView.of(a, 0))
+                    .view(DeviceView.of(b, 0))
+                    .i64(count)
+                    .pointer(sharesAt));
       }
       queue.launch(
-          kernels.named("dot_sum"), LaunchGrid.of(1), with -> with.pointer(sharesAt)
-              .i64(shares)
-              .pointer(memory.address()));
+          kernels.named("dot_sum"),
+          LaunchGrid.of(1),
+          with -> with.pointer(sharesAt).i64(shares).pointer(memory.address()));
       queue.read(memory, 0, result);
     }
     return result.get(JAVA_FLOAT, 0);
@@ -85,9 +88,12 @@ final class Products {
             ? LaunchGrid.of(Math.ceilDiv(m, (long) kernel.tile().getFirst()))
             : LaunchGrid.of(m, WARPS, queue.traits());
     queue.launch(
-        kernel, grid, with -> with.view(weights)
-            .view(DeviceView.of(x, 1))
-            .pointer(((DeviceStorage) out.storage()).data()));
+        kernel,
+        grid,
+        with ->
+            with.view(weights)
+                .view(DeviceView.of(x, 1))
+                .pointer(((DeviceStorage) out.storage()).data()));
   }
 
   /** See {@link GemmCall}. */
@@ -157,8 +163,7 @@ final class Products {
       case ProductChoice.Skinny skinny -> launch(skinny, a, b, to, extents);
       case ProductChoice.Tiled(KernelEntry kernel, LaunchGrid grid) -> {
         LOG.debug("{} multiplies {} and {}", kernel.entry(), a, b);
-        queue.launch(
-            kernel, grid, with -> with.view(a).view(b).epilogue(to).i64(extents.batch()));
+        queue.launch(kernel, grid, with -> with.view(a).view(b).epilogue(to).i64(extents.batch()));
       }
     }
   }
@@ -170,17 +175,19 @@ final class Products {
     long results = extents.batch() * extents.m() * extents.n();
     try (DeviceMemory partial = queue.temporary(skinny.splits() * results * Float.BYTES)) {
       queue.launch(
-          skinny.kernel(), skinny.grid(), with -> with.view(a)
-              .view(b)
-              .pointer(partial.address())
-              .i64(extents.batch()));
+          skinny.kernel(),
+          skinny.grid(),
+          with -> with.view(a).view(b).pointer(partial.address()).i64(extents.batch()));
       queue.launch(
-          kernels.named("skinny_sum"), LaunchGrid.of(results, THREADS, queue.traits()), with -> with.pointer(partial.address())
-              .i64(skinny.splits())
-              .epilogue(to)
-              .i64(extents.m())
-              .i64(extents.n())
-              .i64(extents.batch()));
+          kernels.named("skinny_sum"),
+          LaunchGrid.of(results, THREADS, queue.traits()),
+          with ->
+              with.pointer(partial.address())
+                  .i64(skinny.splits())
+                  .epilogue(to)
+                  .i64(extents.m())
+                  .i64(extents.n())
+                  .i64(extents.batch()));
     }
   }
 }

@@ -60,11 +60,9 @@ final class Quantizer {
     }
     long parts = Math.ceilDiv(Math.ceilDiv(elements, blocks), SHARE);
     queue.launch(
-        kernels.named("amax_blocks"), LaunchGrid.of(blocks * parts, WARPS, queue.traits()), with -> with.view(x)
-            .grid(grid)
-            .i64(blocks)
-            .i64(parts)
-            .pointer(to.address()));
+        kernels.named("amax_blocks"),
+        LaunchGrid.of(blocks * parts, WARPS, queue.traits()),
+        with -> with.view(x).grid(grid).i64(blocks).i64(parts).pointer(to.address()));
   }
 
   private void scales(DeviceStorage target, QuantSpec spec, long amax) {
@@ -76,26 +74,29 @@ final class Quantizer {
           throw new IllegalArgumentException("spec: a quantization without scales is a conversion");
       case Scaling.PerTensor _, Scaling.Rows _, Scaling.Columns _, Scaling.Block _ ->
           queue.launch(
-              kernels.named("scales_f32"), grid, with -> with.pointer(amax)
-                  .pointer(target.scales())
-                  .i64(count)
-                  .f32((float) dtype.max()));
+              kernels.named("scales_f32"),
+              grid,
+              with ->
+                  with.pointer(amax).pointer(target.scales()).i64(count).f32((float) dtype.max()));
       case Scaling.Mx _ ->
           queue.launch(
-              kernels.named("scales_mx"), grid, with -> with.pointer(amax)
-                  .pointer(target.scales())
-                  .i64(count)
-                  .f32((float) dtype.max())
-                  .i32(dtype.maxExponent())
-                  .i32(dtype.mantissaBits())
-                  .ordinal(spec.mxRule()));
+              kernels.named("scales_mx"),
+              grid,
+              with ->
+                  with.pointer(amax)
+                      .pointer(target.scales())
+                      .i64(count)
+                      .f32((float) dtype.max())
+                      .i32(dtype.maxExponent())
+                      .i32(dtype.mantissaBits())
+                      .code(spec.mxRule()));
       case Scaling.NvFp4 _ -> {
         factor(target, amax, count);
         queue.launch(
-            kernels.named("scales_nvfp4"), grid, with -> with.pointer(amax)
-                .pointer(target.scales())
-                .i64(count)
-                .pointer(target.global()));
+            kernels.named("scales_nvfp4"),
+            grid,
+            with ->
+                with.pointer(amax).pointer(target.scales()).i64(count).pointer(target.global()));
       }
     }
   }
@@ -103,9 +104,9 @@ final class Quantizer {
   /** NVFP4's factor of the whole tensor. */
   private void factor(DeviceStorage target, long amax, long count) {
     queue.launch(
-        kernels.named("scales_nvfp4_global"), LaunchGrid.of(1), with -> with.pointer(amax)
-            .i64(count)
-            .pointer(target.global()));
+        kernels.named("scales_nvfp4_global"),
+        LaunchGrid.of(1),
+        with -> with.pointer(amax).i64(count).pointer(target.global()));
   }
 
   private void elements(DeviceView x, TensorView out, QuantSpec spec, long amax) {
@@ -114,13 +115,16 @@ final class Quantizer {
       return;
     }
     queue.launch(
-        kernels.of("quantize", spec.dtype()), to.grid(queue.traits()), with -> with.view(x)
-            .view(DeviceView.of(out, 0))
-            .pointer(amax)
-            .i64(to.count())
-            .i32(Conversions.mode(spec.rounding()))
-            .ordinal(spec.overflow())
-            .i64(Conversions.seed(spec.rounding())));
+        kernels.of("quantize", spec.dtype()),
+        to.grid(queue.traits()),
+        with ->
+            with.view(x)
+                .view(DeviceView.of(out, 0))
+                .pointer(amax)
+                .i64(to.count())
+                .i32(Conversions.mode(spec.rounding()))
+                .code(spec.overflow())
+                .i64(Conversions.seed(spec.rounding())));
   }
 
   /** The largest |value| of a view, by bits; any NaN is the canonical one. Waits for it. */

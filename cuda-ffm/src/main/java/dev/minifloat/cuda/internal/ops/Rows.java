@@ -101,7 +101,6 @@ final class Rows {
     queue.launch(
         kernels.of("mean_pool", x.dtype()),
         LaunchGrid.of(to.count(), THREADS, queue.traits()),
-        with ->
-            with.view(DeviceView.of(x, 3)).view(DeviceView.ofNullable(lengths)).whole(to));
+        with -> with.view(DeviceView.of(x, 3)).view(DeviceView.ofNullable(lengths)).whole(to));
   }
 }

@@ -49,8 +49,7 @@ public final class DeviceView {
    * @param scaling how elements are scaled
    * @param grid which element has which scale
    */
-  record Source(
-      long data, long scales, long global, DType dtype, Scaling scaling, ScaleGrid grid) {
+  record Source(long data, long scales, long global, DType dtype, Scaling scaling, ScaleGrid grid) {
     static Source of(TensorView x) {
       DeviceStorage storage = (DeviceStorage) x.storage();
       return new Source(
@@ -142,8 +141,7 @@ public final class DeviceView {
   public DeviceView repeated(long rows) {
     long columns = extents.length == 0 ? 1 : extents[extents.length - 1];
     long stride = strides.length == 0 ? 0 : strides[strides.length - 1];
-    return new DeviceView(
-        source, offset, new long[] {rows, columns}, new long[] {0, stride});
+    return new DeviceView(source, offset, new long[] {rows, columns}, new long[] {0, stride});
   }
 
   /** The first of its matrices. */
@@ -244,7 +242,7 @@ public final class DeviceView {
     if (source.grid() != null) {
       Grids.write(source.grid(), to, at + GRID);
     }
-    to.set(JAVA_INT, at + DTYPE, source.dtype().ordinal());
+    to.set(JAVA_INT, at + DTYPE, Codes.of(source.dtype()));
     to.set(JAVA_INT, at + SCALE_KIND, scaleKind(source.scaling()));
     to.set(JAVA_INT, at + RANK, extents.length);
     for (int i = 0; i < extents.length; i++) {

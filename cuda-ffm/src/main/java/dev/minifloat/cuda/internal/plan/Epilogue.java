@@ -86,7 +86,7 @@ public record Epilogue(
     to.set(JAVA_LONG, at + AMAX, amax);
     to.set(JAVA_FLOAT, at + ALPHA, alpha);
     to.set(JAVA_FLOAT, at + BETA, beta);
-    to.set(JAVA_INT, at + ACTIVATION, activation.ordinal());
-    to.set(JAVA_INT, at + OUT_TYPE, outType.ordinal());
+    to.set(JAVA_INT, at + ACTIVATION, Codes.of(activation));
+    to.set(JAVA_INT, at + OUT_TYPE, Codes.of(outType));
   }
 }

@@ -18,8 +18,7 @@ public final class KernelSet {
   private final Map<Operands, List<KernelEntry>> fitting = new ConcurrentHashMap<>();
 
   /** What a product's kernels are found by. */
-  private record Operands(
-      Operation operation, List<String> types, List<String> scalings) {}
+  private record Operands(Operation operation, List<String> types, List<String> scalings) {}
 
   /**
    * The kernels for a device.

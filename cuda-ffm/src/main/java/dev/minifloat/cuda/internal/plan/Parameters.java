@@ -52,9 +52,9 @@ public final class Parameters {
     return this;
   }
 
-  /** The ordinal of an enum that kernels know. */
-  public Parameters ordinal(Enum<?> value) {
-    return i32(value.ordinal());
+  /** A constant of an enum that kernels know. */
+  public Parameters code(Enum<?> constant) {
+    return i32(Codes.of(constant));
   }
 
   /** 1 for true. */

@@ -51,9 +51,7 @@ public sealed interface ProductChoice {
     }
     List<DType> types = List.of(a.source().dtype(), b.source().dtype());
     int wanted = of.m() == 1 ? 1 : 8;
-    return kernels
-        .products(Operation.SKINNY, types, List.of(b.source().scaling()))
-        .stream()
+    return kernels.products(Operation.SKINNY, types, List.of(b.source().scaling())).stream()
         .filter(kernel -> kernel.tile().getFirst() == wanted)
         .findFirst()
         .flatMap(kernel -> skinny(kernel, of));
@@ -78,9 +76,7 @@ public sealed interface ProductChoice {
         .products(Operation.GEMM, types, List.of(a.source().scaling(), b.source().scaling()))
         .stream()
         .filter(Granules::usesTensorCores)
-        .filter(
-            kernel ->
-                a.hasGranules(Granules.of(kernel)) && b.hasGranules(Granules.of(kernel)))
+        .filter(kernel -> a.hasGranules(Granules.of(kernel)) && b.hasGranules(Granules.of(kernel)))
         .findFirst()
         .map(kernel -> new Tiled(kernel, grid(kernel, of)));
   }

@@ -15,8 +15,7 @@ public record Whole(long address, DType dtype, long count) {
 
   /** A whole tensor. */
   public static Whole of(TensorView out) {
-    return new Whole(
-        ((DeviceStorage) out.storage()).data(), out.dtype(), out.shape().elements());
+    return new Whole(((DeviceStorage) out.storage()).data(), out.dtype(), out.shape().elements());
   }
 
   /** Whether there is nothing to fill, and so nothing to launch. */
