@@ -32,4 +32,13 @@ public final class Closing {
       throw first;
     }
   }
+
+  /** Closes something because of a failure, which is the one to be told. */
+  public static void because(Throwable failure, AutoCloseable thing) {
+    try {
+      thing.close();
+    } catch (Exception e) {
+      failure.addSuppressed(e);
+    }
+  }
 }

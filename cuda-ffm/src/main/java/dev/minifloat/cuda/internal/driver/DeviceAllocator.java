@@ -63,7 +63,7 @@ public final class DeviceAllocator implements AutoCloseable {
             threshold);
         return pool;
       } catch (RuntimeException e) {
-        pool.closeBecauseOf(e);
+        Closing.because(e, pool);
         throw e;
       }
     }
@@ -130,14 +130,14 @@ public final class DeviceAllocator implements AutoCloseable {
                   context,
                   KIND,
                   Handle.Made.FIRST,
-                  share.freeing(DriverFunction.cuMemFree_v2),
+                  share.freeing(),
                   DriverFunction.cuMemAlloc_v2,
                   wanted)
               : Handle.create(
                   context,
                   KIND,
                   Handle.Made.FIRST,
-                  share.freeing(DriverFunction.cuMemFreeAsync, stream.handle().address()),
+                  share.freeingInOrder(),
                   DriverFunction.cuMemAllocFromPoolAsync,
                   wanted,
                   pool,
@@ -167,10 +167,21 @@ public final class DeviceAllocator implements AutoCloseable {
       this.bytes = bytes;
     }
 
-    Handle.Release freeing(DriverFunction function, Object... rest) {
+    Handle.Release freeing() {
       return (context, memory) -> {
         try {
-          context.giveBack(function, memory, rest);
+          context.giveBack(DriverFunction.cuMemFree_v2, memory.address());
+        } finally {
+          end();
+        }
+      };
+    }
+
+    Handle.Release freeingInOrder() {
+      return (context, memory) -> {
+        try {
+          // The stream may be closed for others: it is held for this.
+          context.giveBack(DriverFunction.cuMemFreeAsync, memory.address(), stream.address());
         } finally {
           end();
         }

@@ -29,16 +29,25 @@ public final class Graph implements AutoCloseable {
    * @throws dev.minifloat.cuda.CudaException if it does something that can't be recorded
    */
   public static Graph record(PrimaryContext context, Consumer<Stream> work) {
+    Graph graph = null;
     try (Stream stream = Stream.create(context);
         Recorded recorded = Recorded.of(stream, work)) {
-      return new Graph(
-          Handle.create(
-              context,
-              "graph",
-              DriverFunction.cuGraphExecDestroy,
-              DriverFunction.cuGraphInstantiateWithFlags,
-              recorded.graph(),
-              0L));
+      graph =
+          new Graph(
+              Handle.create(
+                  context,
+                  "graph",
+                  DriverFunction.cuGraphExecDestroy,
+                  DriverFunction.cuGraphInstantiateWithFlags,
+                  recorded.graph(),
+                  0L));
+      return graph;
+    } catch (RuntimeException e) {
+      // Even the end of the recording may fail.
+      if (graph != null) {
+        Closing.because(e, graph);
+      }
+      throw e;
     }
   }
 

@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *          closed     calls that hold it
  * </pre>
  */
-final class Handle {
+final class Handle implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger("dev.minifloat.cuda");
   private static final Cleaner CLEANER = Cleaner.create();
   private static final long CLOSED = 1L << 63;
@@ -44,7 +44,6 @@ final class Handle {
     this.kind = kind;
     this.address = address;
     this.release = release;
-    context.addChild();
   }
 
   /** Which parameter of a function says where the handle goes. */
@@ -74,7 +73,12 @@ final class Handle {
       DriverFunction create,
       Object... arguments) {
     return create(
-        context, kind, made, (with, handle) -> with.giveBack(destroy, handle), create, arguments);
+        context,
+        kind,
+        made,
+        (with, handle) -> with.giveBack(destroy, handle.address()),
+        create,
+        arguments);
   }
 
   /** Has the driver make something that takes more than one call to give back. */
@@ -85,21 +89,30 @@ final class Handle {
       Release release,
       DriverFunction create,
       Object... arguments) {
+    context.addChild();
+    Handle handle = null;
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
       List<Object> all = new ArrayList<>(Arrays.asList(arguments));
       all.add(made == Made.FIRST ? 0 : arguments.length, out);
       try {
         context.call(create, all.toArray());
-      } catch (RuntimeException e) {
-        // The call itself may have worked, and what came after it failed.
+      } finally {
+        // Even if the call fails: it may have worked, and what came after it failed.
         long address = out.get(ValueLayout.JAVA_LONG, 0);
-        if (address != 0) {
-          new Handle(context, kind, address, release).closeBecauseOf(e);
-        }
-        throw e;
+        handle = address == 0 ? null : new Handle(context, kind, address, release);
       }
-      return new Handle(context, kind, out.get(ValueLayout.JAVA_LONG, 0), release);
+      if (handle == null) {
+        throw new IllegalStateException(create.symbol() + " succeeded and made nothing");
+      }
+      return handle;
+    } catch (RuntimeException e) {
+      if (handle == null) {
+        context.removeChild();
+      } else {
+        Closing.because(e, handle);
+      }
+      throw e;
     }
   }
 
@@ -147,19 +160,11 @@ final class Handle {
   }
 
   /** Gives it back, now or when the last call that uses it ends. */
-  void close() {
+  @Override
+  public void close() {
     long before = uses.getAndUpdate(now -> now | CLOSED);
     if (before == 0) {
       end();
-    }
-  }
-
-  /** Gives it back because of a failure, which is the one to be told. */
-  void closeBecauseOf(RuntimeException cause) {
-    try {
-      close();
-    } catch (RuntimeException e) {
-      cause.addSuppressed(e);
     }
   }
 

@@ -37,7 +37,7 @@ public final class PinnedMemory implements AutoCloseable {
               Handle.Made.FIRST,
               (with, made) -> {
                 arena.close();
-                with.giveBack(DriverFunction.cuMemFreeHost, made);
+                with.giveBack(DriverFunction.cuMemFreeHost, made.address());
               },
               DriverFunction.cuMemHostAlloc,
               bytes,

@@ -74,31 +74,49 @@ public final class PrimaryContext implements AutoCloseable {
 
   /** Calls a function with this context current, and returns its {@code CUresult}. */
   int result(DriverFunction function, Object... arguments) {
+    Outcome outcome = invoke(function, arguments);
+    outcome.requireContext(this);
+    return outcome.result();
+  }
+
+  /** The results of making the context current, of a function, and of undoing the former. */
+  private record Outcome(int pushed, int result, int popped) {
+    void requireContext(PrimaryContext context) {
+      context.require(pushed, DriverFunction.cuCtxPushCurrent_v2, context.pointer);
+      context.require(popped, DriverFunction.cuCtxPopCurrent_v2);
+    }
+  }
+
+  private Outcome invoke(DriverFunction function, Object... arguments) {
+    if (children.get() == 0) {
+      throw new IllegalStateException("the " + this + " is closed");
+    }
     Driver driver = driver();
     Binding push = driver.bind(DriverFunction.cuCtxPushCurrent_v2);
     Binding pop = driver.bind(DriverFunction.cuCtxPopCurrent_v2);
     Binding target = driver.bind(function);
-    int held = 0;
-    int pushed;
-    int popped = Driver.SUCCESS;
-    int result = Driver.SUCCESS;
+    int held = hold(arguments);
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment slot = arena.allocate(ValueLayout.ADDRESS);
-      held = hold(arguments);
-      pushed = push.call(pointer);
-      if (pushed == Driver.SUCCESS) {
-        try {
-          result = target.call(arguments);
-        } finally {
-          popped = pop.call(slot);
+      MemorySegment before = arena.allocate(ValueLayout.ADDRESS);
+      int pushed = push.call(pointer);
+      if (pushed != Driver.SUCCESS) {
+        return new Outcome(pushed, Driver.SUCCESS, Driver.SUCCESS);
+      }
+      int popped = Driver.SUCCESS;
+      int result;
+      try {
+        result = target.call(arguments);
+      } finally {
+        popped = pop.call(before);
+        if (popped != Driver.SUCCESS) {
+          // Or else the thread would keep this context.
+          pop.call(before);
         }
       }
+      return new Outcome(pushed, result, popped);
     } finally {
       release(arguments, held);
     }
-    require(pushed, DriverFunction.cuCtxPushCurrent_v2, pointer);
-    require(popped, DriverFunction.cuCtxPopCurrent_v2, pointer);
-    return result;
   }
 
   private static int hold(Object[] arguments) {
@@ -161,12 +179,21 @@ public final class PrimaryContext implements AutoCloseable {
         || result == Cuda.CUDA_ERROR_ECC_UNCORRECTABLE();
   }
 
-  /** Calls what gives a handle back; the handle is closed already. */
-  void giveBack(DriverFunction function, Handle handle, Object... rest) {
-    Object[] all = new Object[rest.length + 1];
-    all[0] = handle.address();
-    System.arraycopy(rest, 0, all, 1, rest.length);
-    call(function, all);
+  /**
+   * Calls what gives something back, whose address is the first argument. What belonged to a
+   * context that the device left unusable is gone with it: that is no failure any more.
+   */
+  void giveBack(DriverFunction function, Object... arguments) {
+    Outcome first = invoke(function, arguments);
+    // If it was not called: once more, for who would do so later?
+    Outcome last = first.pushed() == Driver.SUCCESS ? first : invoke(function, arguments);
+    if (broken != null && last.result() == broken.result()) {
+      LOG.debug("{} after the device stopped: {}", function.symbol(), broken.resultName());
+      return;
+    }
+    first.requireContext(this);
+    last.requireContext(this);
+    require(last.result(), function, arguments);
   }
 
   /** Waits for everything that the device was asked to do in this context. */
@@ -193,9 +220,16 @@ public final class PrimaryContext implements AutoCloseable {
     }
   }
 
-  /** Counts something that was made in it. */
+  /**
+   * Counts something that is going to be made in it.
+   *
+   * @throws IllegalStateException if it is closed
+   */
   void addChild() {
-    children.incrementAndGet();
+    long before = children.getAndUpdate(now -> now >= OPEN ? now + 1 : now);
+    if (before < OPEN) {
+      throw new IllegalStateException("the " + this + " is closed");
+    }
   }
 
   /** Counts the end of something. */

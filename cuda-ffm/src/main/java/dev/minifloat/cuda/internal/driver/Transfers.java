@@ -42,26 +42,52 @@ public final class Transfers implements AutoCloseable {
   private static final class Buffer implements AutoCloseable {
     private final PinnedMemory memory;
     private final Event done;
+    private final PrimaryContext context;
     private long used;
     private long moved;
 
+    /** Whether {@link #done} comes after all copies that use it: not if something failed. */
+    private boolean recorded = true;
+
     Buffer(PrimaryContext context, int bytes) {
+      this.context = context;
       this.memory = PinnedMemory.allocate(context, bytes);
       try {
         this.done = Event.untimed(context);
       } catch (RuntimeException e) {
-        try {
-          memory.close();
-        } catch (RuntimeException also) {
-          e.addSuppressed(also);
-        }
+        Closing.because(e, memory);
         throw e;
+      }
+    }
+
+    void copied(Stream stream) {
+      stream.record(done);
+      recorded = true;
+    }
+
+    void await(Stream stream) {
+      if (recorded) {
+        stream.await(done);
+      } else {
+        stream.synchronize();
+      }
+    }
+
+    /** The device may still use it. */
+    private void drain() {
+      if (context.broken() != null) {
+        return;
+      }
+      if (recorded) {
+        done.synchronize();
+      } else {
+        context.synchronize();
       }
     }
 
     @Override
     public void close() {
-      Closing.all(List.of(memory, done));
+      Closing.all(List.of(this::drain, memory, done));
     }
   }
 
@@ -81,10 +107,11 @@ public final class Transfers implements AutoCloseable {
         long bytes = Math.min(source.byteSize() - at, bufferBytes - buffer.used);
         MemorySegment piece = buffer.memory.segment().asSlice(buffer.used, bytes);
         piece.copyFrom(source.asSlice(at, bytes));
-        stream.copyToDevice(piece, target, offset + at);
         buffer.used = Math.min(bufferBytes, roundUp(buffer.used + bytes));
+        buffer.recorded = false;
+        stream.copyToDevice(piece, target, offset + at);
+        buffer.copied(stream);
         at += bytes;
-        stream.record(buffer.done);
       }
     } finally {
       uploading.unlock();
@@ -105,7 +132,7 @@ public final class Transfers implements AutoCloseable {
       ring.addLast(new Buffer(stream.context(), bufferBytes));
     } else {
       Buffer oldest = ring.peekFirst();
-      stream.await(oldest.done);
+      oldest.await(stream);
       oldest.used = 0;
       ring.addLast(ring.removeFirst());
     }
@@ -127,13 +154,14 @@ public final class Transfers implements AutoCloseable {
         while (asked < target.byteSize() && asked < got + (long) DOWNLOAD_BUFFERS * bufferBytes) {
           Buffer buffer = buffer(asked);
           buffer.moved = Math.min(target.byteSize() - asked, bufferBytes);
+          buffer.recorded = false;
           stream.copyToHost(
               source, offset + asked, buffer.memory.segment().asSlice(0, buffer.moved));
-          stream.record(buffer.done);
+          buffer.copied(stream);
           asked += buffer.moved;
         }
         Buffer buffer = buffer(got);
-        stream.await(buffer.done);
+        buffer.await(stream);
         target
             .asSlice(got, buffer.moved)
             .copyFrom(buffer.memory.segment().asSlice(0, buffer.moved));
