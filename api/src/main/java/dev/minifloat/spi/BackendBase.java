@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * A backend but for its memory and its {@link Kernels}: argument checks, ownership, views and the
@@ -97,9 +98,8 @@ public abstract class BackendBase extends CheckedOperations implements Backend {
       }
       // The 1 stands for this method, so that nothing is shut down before the tensors are closed.
     } while (!state.compareAndSet(seen, seen + CLOSED + 1));
-    live.forEach(Storage::close);
-    live.clear();
-    exit();
+    Stream<Runnable> tensors = live.stream().map(storage -> storage::close);
+    Closing.all(Stream.concat(tensors, Stream.of(live::clear, this::exit)));
   }
 
   /**
@@ -150,7 +150,6 @@ public abstract class BackendBase extends CheckedOperations implements Backend {
     requireOpen();
     Storage storage = allocate(dtype, shape, scaling);
     live.add(storage);
-    boolean done = false;
     try {
       // Should the backend have been closed since, its closing may have missed this storage.
       requireOpen();
@@ -159,16 +158,14 @@ public abstract class BackendBase extends CheckedOperations implements Backend {
       try {
         TensorView out = TensorView.owning(this, storage);
         kernel.accept(out);
-        done = true;
         return out;
       } finally {
         storage.release();
       }
-    } finally {
-      if (!done) {
-        forget(storage);
-        storage.close();
-      }
+    } catch (RuntimeException | Error e) {
+      forget(storage);
+      Closing.because(e, storage::close);
+      throw e;
     }
   }
 

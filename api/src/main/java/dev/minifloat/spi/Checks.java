@@ -161,10 +161,22 @@ final class Checks {
       }
       return body.get();
     } finally {
-      for (int i = 0; i < held; i++) {
-        operands.get(i).storage().release();
+      try {
+        release(held);
+      } finally {
+        backend.exit();
       }
-      backend.exit();
+    }
+  }
+
+  /** Releases the first few operands, also when that frees one and its freeing fails. */
+  private void release(int held) {
+    if (held > 0) {
+      try {
+        operands.get(held - 1).storage().release();
+      } finally {
+        release(held - 1);
+      }
     }
   }
 

@@ -69,7 +69,7 @@ final class OwningScope extends CheckedOperations implements Scope {
       closed = true;
     }
     if (closing != null) {
-      closing.forEach(TensorView::close);
+      Closing.all(closing.stream().map(tensor -> tensor::close));
     }
   }
 }

@@ -11,9 +11,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.minifloat.DType;
 import dev.minifloat.Gemm;
 import dev.minifloat.HostTensor;
+import dev.minifloat.MinifloatException;
 import dev.minifloat.QuantSpec;
 import dev.minifloat.Scaling;
 import dev.minifloat.Scope;
+import dev.minifloat.Shape;
 import dev.minifloat.Tensor;
 import dev.minifloat.reference.ReferenceBackend;
 import java.util.ArrayList;
@@ -290,5 +292,65 @@ class LifecycleTest {
       }
     }
     assertEquals(0, backend.liveTensors());
+  }
+
+  /** A backend of whose storages each fails to be freed. */
+  private static final class StubbornBackend extends GatedBackend {
+    @Override
+    protected Storage allocate(DType dtype, Shape shape, Scaling scaling) {
+      HostStorage storage = (HostStorage) super.allocate(dtype, shape, scaling);
+      return new HostStorage(
+          dtype,
+          shape,
+          scaling,
+          storage.data(),
+          storage.scales(),
+          () -> {
+            storage.close();
+            throw new MinifloatException("freeing number " + events.size() + " fails");
+          });
+    }
+  }
+
+  @Test
+  void aScopeClosesAllItsTensorsWhenFreeingFails() {
+    StubbornBackend backend = new StubbornBackend();
+    Scope scope = backend.scope();
+    Tensor x = scope.upload(ONES);
+    Tensor y = scope.upload(ONES);
+    MinifloatException failure = assertThrows(MinifloatException.class, scope::close);
+    assertEquals("freeing number 1 fails", failure.getMessage());
+    assertEquals("freeing number 2 fails", failure.getSuppressed()[0].getMessage());
+    assertTrue(x.isClosed() && y.isClosed());
+    assertEquals(0, backend.liveTensors());
+    backend.close();
+  }
+
+  @Test
+  void aBackendShutsDownWhenFreeingFails() {
+    StubbornBackend backend = new StubbornBackend();
+    backend.upload(ONES);
+    backend.upload(ONES);
+    MinifloatException failure = assertThrows(MinifloatException.class, backend::close);
+    assertEquals(1, failure.getSuppressed().length);
+    assertEquals(List.of("freed", "freed", "shut down"), backend.events);
+    assertEquals(0, backend.liveTensors());
+  }
+
+  @Test
+  void anOperationEndsWhenFreeingItsOperandFails() throws Exception {
+    StubbornBackend backend = new StubbornBackend();
+    Tensor x = backend.upload(ONES);
+    try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
+      Future<Float> amax = pool.submit(() -> backend.amax(x));
+      backend.entered.await();
+      // Freed by the operation that uses it last.
+      x.close();
+      backend.gate.countDown();
+      ExecutionException failure = assertThrows(ExecutionException.class, amax::get);
+      assertEquals("freeing number 1 fails", failure.getCause().getMessage());
+    }
+    backend.close();
+    assertEquals(List.of("freed", "shut down"), backend.events);
   }
 }

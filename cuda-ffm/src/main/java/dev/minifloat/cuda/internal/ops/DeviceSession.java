@@ -4,6 +4,8 @@ import dev.minifloat.DType;
 import dev.minifloat.HostTensor;
 import dev.minifloat.Scaling;
 import dev.minifloat.Shape;
+import dev.minifloat.cuda.CudaException;
+import dev.minifloat.cuda.internal.driver.Closing;
 import dev.minifloat.cuda.internal.driver.Device;
 import dev.minifloat.cuda.internal.driver.DeviceAllocator;
 import dev.minifloat.cuda.internal.driver.DeviceMemory;
@@ -19,6 +21,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 
 /** What a backend holds on a device: a context, a stream in it, memory, kernels. */
 public final class DeviceSession implements AutoCloseable {
@@ -36,7 +39,6 @@ public final class DeviceSession implements AutoCloseable {
    */
   public DeviceSession(Device device) {
     this.device = device;
-    boolean done = false;
     try {
       PrimaryContext context = owned(PrimaryContext.retain(device));
       stream = owned(Stream.create(context));
@@ -48,11 +50,9 @@ public final class DeviceSession implements AutoCloseable {
           new CudaKernels(
               new CommandQueue(stream, allocator, transfers, cache),
               new KernelSet(catalog, device.capability()));
-      done = true;
-    } finally {
-      if (!done) {
-        close();
-      }
+    } catch (RuntimeException | Error e) {
+      Closing.because(e, this);
+      throw e;
     }
   }
 
@@ -71,10 +71,19 @@ public final class DeviceSession implements AutoCloseable {
     return kernels;
   }
 
-  /** Memory for a tensor. */
+  /**
+   * Memory for a tensor.
+   *
+   * @throws CudaException if there isn't enough
+   */
   public DeviceStorage allocate(DType dtype, Shape shape, Scaling scaling) {
-    DeviceMemory memory = allocator.allocate(DeviceStorage.allocationSize(dtype, shape, scaling));
-    return new DeviceStorage(dtype, shape, scaling, memory);
+    try {
+      DeviceMemory memory = allocator.allocate(DeviceStorage.allocationSize(dtype, shape, scaling));
+      return new DeviceStorage(dtype, shape, scaling, memory);
+    } catch (CudaException e) {
+      throw new CudaException(
+          "Can't allocate a tensor %s %s: %s".formatted(dtype, shape, e.getMessage()), e);
+    }
   }
 
   /** Copies a host tensor to a storage of the same layout. */
@@ -115,28 +124,8 @@ public final class DeviceSession implements AutoCloseable {
    */
   @Override
   public void close() {
-    RuntimeException failure = null;
-    for (AutoCloseable resource : opened) {
-      try {
-        resource.close();
-      } catch (RuntimeException e) {
-        failure = joined(failure, e);
-      } catch (Exception e) {
-        throw new IllegalStateException(
-            "closing " + resource + " threw what it doesn't declare", e);
-      }
-    }
+    List<AutoCloseable> closing = List.copyOf(opened);
     opened.clear();
-    if (failure != null) {
-      throw failure;
-    }
-  }
-
-  private static RuntimeException joined(RuntimeException first, RuntimeException next) {
-    if (first == null) {
-      return next;
-    }
-    first.addSuppressed(next);
-    return first;
+    Closing.all(closing);
   }
 }

@@ -37,15 +37,20 @@ public final class DeviceStorage extends Storage {
       long dataBytes = dtype.byteSize(shape.elements());
       long scaleBytes = scaling.scaleDType().byteSize(scaling.grid(shape).scales());
       long scalesOffset = scaleBytes == 0 ? dataBytes : aligned(dataBytes);
-      long scalesEnd = Math.addExact(scalesOffset, scaleBytes);
+      long scalesEnd = sum(scalesOffset, scaleBytes);
       boolean hasGlobal = scaling instanceof Scaling.NvFp4;
       long globalOffset = hasGlobal ? aligned(scalesEnd) : scalesEnd;
-      long size = hasGlobal ? Math.addExact(globalOffset, Float.BYTES) : scalesEnd;
+      long size = hasGlobal ? sum(globalOffset, Float.BYTES) : scalesEnd;
       return new Layout(dataBytes, scalesOffset, scaleBytes, globalOffset, size);
     }
 
     private static long aligned(long size) {
-      return Math.addExact(size, ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+      return sum(size, ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+
+    /** Or the largest long: more than a device has, which is what it will say. */
+    private static long sum(long a, long b) {
+      return a > Long.MAX_VALUE - b ? Long.MAX_VALUE : a + b;
     }
   }
 

@@ -1,0 +1,146 @@
+package dev.minifloat.cuda;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.minifloat.BackendUnavailableException;
+import dev.minifloat.DType;
+import dev.minifloat.HostTensor;
+import dev.minifloat.Operations;
+import dev.minifloat.QuantSpec;
+import dev.minifloat.Scaling;
+import dev.minifloat.Scope;
+import dev.minifloat.Softmax;
+import dev.minifloat.Tensor;
+import dev.minifloat.cuda.sim.SimulatedDriver;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.Test;
+
+class CudaBackendTest {
+  @Test
+  void itSaysWhatItRunsOn() {
+    try (SimulatedBackend simulated = new SimulatedBackend("sm_89")) {
+      assertEquals("cuda-sim", simulated.backend().name());
+      String device = simulated.backend().info().device();
+      assertTrue(device.contains("sm_89") && device.contains("1,024 MiB"), device);
+    }
+  }
+
+  @Test
+  void aDeviceThatIsNotThereIsRefused() {
+    try (SimulatedDriver driver = SimulatedDriver.of("sim:sm_80,sim:sm_90")) {
+      CudaBackend.on("second", driver.lookup(), 1).close();
+      IllegalArgumentException refusal =
+          assertThrows(
+              IllegalArgumentException.class, () -> CudaBackend.on("third", driver.lookup(), 2));
+      assertTrue(refusal.getMessage().startsWith("ordinal"), refusal.getMessage());
+      assertThrows(
+          IllegalArgumentException.class, () -> CudaBackend.on("none", driver.lookup(), -1));
+      assertEquals(List.of(), driver.leaks());
+    }
+  }
+
+  @Test
+  void aDriverWithoutDevicesIsUnavailable() {
+    try (SimulatedDriver driver = SimulatedDriver.builder().noDevices().build()) {
+      BackendUnavailableException refusal =
+          assertThrows(
+              BackendUnavailableException.class, () -> CudaBackend.on("x", driver.lookup(), 0));
+      assertTrue(refusal.getMessage().startsWith("Backend x can't run here: "));
+    }
+  }
+
+  @Test
+  void closingItGivesEverythingBack() {
+    SimulatedBackend simulated = new SimulatedBackend("sm_80");
+    CudaBackend backend = simulated.backend();
+    Tensor x = backend.upload(Uses.matrix());
+    Tensor y = backend.softmax(Softmax.of(x));
+    assertFalse(simulated.driver().leaks().isEmpty());
+    simulated.close();
+    assertTrue(x.isClosed() && y.isClosed());
+    assertThrows(IllegalStateException.class, () -> backend.amax(x));
+    assertThrows(IllegalStateException.class, backend::synchronize);
+  }
+
+  @Test
+  void operationsReturnBeforeTheyAreDone() {
+    try (SimulatedBackend simulated = new SimulatedBackend("sm_80");
+        Scope scope = simulated.backend().scope()) {
+      Tensor x = scope.upload(Uses.matrix());
+      simulated.backend().synchronize();
+      assertEquals(0, simulated.driver().pendingWork());
+      var _ = scope.add(x, x);
+      assertTrue(simulated.driver().pendingWork() > 0);
+      simulated.backend().synchronize();
+      assertEquals(0, simulated.driver().pendingWork());
+    }
+  }
+
+  @Test
+  void operationsAreComputedOnTheDevice() {
+    try (SimulatedBackend simulated = new SimulatedBackend("sm_89");
+        Scope outer = simulated.backend().scope()) {
+      Tensor x = outer.upload(Uses.matrix());
+      Uses.onTheDevice()
+          .forEach(
+              (name, use) -> {
+                try (Scope scope = simulated.backend().scope()) {
+                  simulated.driver().faults().record(true);
+                  var _ = use.of(scope, x);
+                  List<String> calls = simulated.driver().faults().calls();
+                  assertTrue(
+                      calls.contains("cuLaunchKernel") || calls.contains("cuMemcpyDtoDAsync_v2"),
+                      name + ": " + calls);
+                  assertTrue(
+                      calls.stream()
+                          .noneMatch(call -> call.contains("DtoH") || call.contains("HtoD")),
+                      name + ": " + calls);
+                }
+              });
+    }
+  }
+
+  private static Tensor softmaxOfQuantized(Operations ops, Tensor x) {
+    Tensor quantized = ops.quantize(x, QuantSpec.of(DType.F8_E4M3).scaling(Scaling.rows()));
+    return ops.softmax(Softmax.of(ops.dequantize(quantized, DType.F32)));
+  }
+
+  /** 64 threads of the operating system and 1,000 virtual ones. */
+  @Test
+  void anyThreadMayUseIt() throws Exception {
+    HostTensor x = Uses.matrix();
+    try (SimulatedBackend simulated = new SimulatedBackend("sm_80")) {
+      CudaBackend backend = simulated.backend();
+      HostTensor expected;
+      try (Scope scope = backend.scope()) {
+        expected = scope.download(softmaxOfQuantized(scope, scope.upload(x)));
+      }
+      try (ExecutorService virtual = Executors.newVirtualThreadPerTaskExecutor();
+          ExecutorService platform = Executors.newFixedThreadPool(64)) {
+        List<Future<Long>> mismatches = new ArrayList<>();
+        for (int caller = 0; caller < 1064; caller++) {
+          mismatches.add(
+              (caller < 64 ? platform : virtual)
+                  .submit(
+                      () -> {
+                        try (Scope scope = backend.scope()) {
+                          Tensor y = softmaxOfQuantized(scope, scope.upload(x));
+                          return expected.data().mismatch(scope.download(y).data());
+                        }
+                      }));
+        }
+        for (Future<Long> mismatch : mismatches) {
+          assertEquals(-1, mismatch.get());
+        }
+      }
+      assertEquals(0, backend.liveTensors());
+    }
+  }
+}

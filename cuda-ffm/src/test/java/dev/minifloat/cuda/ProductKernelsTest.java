@@ -1,0 +1,257 @@
+package dev.minifloat.cuda;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.minifloat.DType;
+import dev.minifloat.Gemm;
+import dev.minifloat.HostTensor;
+import dev.minifloat.Operations;
+import dev.minifloat.QuantSpec;
+import dev.minifloat.Scaling;
+import dev.minifloat.Scope;
+import dev.minifloat.Shape;
+import dev.minifloat.Tensor;
+import dev.minifloat.contract.ErrorBounds;
+import dev.minifloat.cuda.sim.LaunchStatistics;
+import dev.minifloat.reference.ReferenceBackend;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+
+/** Which kernel multiplies what, and that it is right: operands that are turned first above all. */
+class ProductKernelsTest {
+  /** The sum of the kernels for few rows is what they launch last. */
+  private static final String SKINNY = "skinny_sum";
+
+  /**
+   * An operand.
+   *
+   * @param turned whether products see the transpose of what is stored
+   * @param shape as products see it
+   */
+  private record Operand(DType dtype, Scaling scaling, boolean turned, Shape shape) {
+    static Operand of(DType dtype, Scaling scaling, long... dims) {
+      return new Operand(dtype, scaling, false, Shape.of(dims));
+    }
+
+    static Operand turned(DType dtype, Scaling scaling, long... dims) {
+      return new Operand(dtype, scaling, true, Shape.of(dims));
+    }
+
+    /** What is stored. */
+    HostTensor host(ReferenceBackend reference, long seed) {
+      Shape stored = turned ? shape.with(-2, shape.columns()).with(-1, shape.rows()) : shape;
+      SplittableRandom random = new SplittableRandom(seed);
+      float[] values = new float[(int) stored.elements()];
+      for (int i = 0; i < values.length; i++) {
+        values[i] = (float) random.nextGaussian();
+      }
+      try (Scope scope = reference.scope()) {
+        QuantSpec spec = QuantSpec.of(dtype).scaling(scaling);
+        return scope.download(
+            scope.quantize(scope.upload(HostTensor.of(values, stored.dims())), spec));
+      }
+    }
+
+    Tensor on(Operations ops, HostTensor host) {
+      Tensor stored = ops.upload(host);
+      return turned ? stored.transposed() : stored;
+    }
+
+    @Override
+    public String toString() {
+      return dtype + " " + scaling + " " + shape + (turned ? " turned" : "");
+    }
+  }
+
+  private record Product(String device, String kernel, Operand a, Operand b) {
+    @Override
+    public String toString() {
+      return kernel + " on " + device + ": " + a + " × " + b;
+    }
+  }
+
+  private static final Scaling NONE = Scaling.none();
+  private static final Scaling ONE = Scaling.tensor();
+  private static final Scaling ROWS = Scaling.rows();
+  private static final Scaling COLUMNS = Scaling.columns();
+  private static final DType E4M3 = DType.F8_E4M3;
+  private static final String DECODED = "gemm_f8_e4m3_f8_e4m3";
+  private static final String NATIVE = "gemm_f8_native_e4m3_e4m3";
+
+  private static Stream<Product> products() {
+    return Stream.of(
+        // As weights lie, [N, K].
+        new Product(
+            "sm_80",
+            "gemm_bf16",
+            Operand.of(DType.BF16, NONE, 20, 40),
+            Operand.turned(DType.BF16, NONE, 40, 20)),
+        new Product(
+            "sm_80", DECODED, Operand.of(E4M3, ROWS, 20, 40), Operand.turned(E4M3, ROWS, 40, 20)),
+        new Product(
+            "sm_89", NATIVE, Operand.of(E4M3, ROWS, 20, 40), Operand.turned(E4M3, ROWS, 40, 20)),
+        new Product(
+            "sm_89",
+            DECODED,
+            Operand.of(E4M3, Scaling.mx(), 20, 70),
+            Operand.turned(E4M3, Scaling.mx(), 70, 20)),
+        new Product(
+            "sm_80",
+            "gemm_f16_f4_e2m1",
+            Operand.of(DType.F16, NONE, 20, 70),
+            Operand.turned(DType.F4_E2M1, Scaling.nvfp4(), 70, 20)),
+        new Product(
+            "sm_80",
+            "gemm_i8",
+            Operand.of(DType.I8, ROWS, 20, 70),
+            Operand.turned(DType.I8, ROWS, 70, 20)),
+        // Few rows.
+        new Product(
+            "sm_80",
+            SKINNY,
+            Operand.of(DType.F32, NONE, 1, 70),
+            Operand.turned(E4M3, ROWS, 70, 50)),
+        new Product(
+            "sm_80",
+            SKINNY,
+            Operand.of(DType.F16, NONE, 2, 9, 1100),
+            Operand.turned(DType.I4, Scaling.block(1, 32), 1100, 50)),
+        // [K, N]: small ones as they are, large ones turned.
+        new Product(
+            "sm_80",
+            "gemm_any",
+            Operand.of(DType.F16, NONE, 20, 70),
+            Operand.of(DType.F16, NONE, 70, 20)),
+        new Product(
+            "sm_80",
+            "gemm_f16",
+            Operand.of(DType.F16, NONE, 64, 67),
+            Operand.of(DType.F16, NONE, 67, 65)),
+        new Product(
+            "sm_80",
+            "gemm_f16",
+            Operand.turned(DType.F16, NONE, 3, 33, 67),
+            Operand.of(DType.F16, NONE, 3, 67, 41)),
+        new Product(
+            "sm_80",
+            "gemm_f16",
+            Operand.of(DType.F16, NONE, 3, 33, 67),
+            Operand.of(DType.F16, NONE, 67, 41)),
+        new Product(
+            "sm_80",
+            SKINNY,
+            Operand.of(DType.BF16, NONE, 4, 257),
+            Operand.of(DType.BF16, NONE, 257, 256)),
+        new Product(
+            "sm_80",
+            "gemm_bf16_i4",
+            Operand.of(DType.BF16, NONE, 33, 101),
+            Operand.of(DType.I4, ONE, 101, 81)),
+        new Product(
+            "sm_80",
+            "gemm_bf16_f6_e3m2",
+            Operand.of(DType.BF16, NONE, 33, 101),
+            Operand.of(DType.F6_E3M2, COLUMNS, 101, 81)),
+        new Product(
+            "sm_80",
+            DECODED,
+            Operand.turned(E4M3, COLUMNS, 64, 67),
+            Operand.of(E4M3, COLUMNS, 67, 65)),
+        new Product(
+            "sm_89",
+            NATIVE,
+            Operand.of(E4M3, Scaling.block(1, 128), 18, 300),
+            Operand.of(E4M3, Scaling.block(128, 128), 300, 150)),
+        new Product(
+            "sm_80",
+            DECODED,
+            Operand.of(E4M3, Scaling.block(1, 32), 2, 18, 200),
+            Operand.of(E4M3, Scaling.block(64, 32), 2, 200, 50)),
+        // Scales that can't be turned, or that no kernel for tensor cores takes.
+        new Product(
+            "sm_80",
+            "gemm_any",
+            Operand.of(E4M3, ROWS, 64, 67),
+            Operand.of(E4M3, Scaling.mx(), 67, 65)),
+        new Product(
+            "sm_80", "gemm_any", Operand.of(E4M3, ROWS, 64, 67), Operand.of(E4M3, ROWS, 67, 65)),
+        new Product(
+            "sm_80",
+            "gemm_f32",
+            Operand.of(DType.F32, NONE, 64, 67),
+            Operand.of(DType.F32, NONE, 67, 65)));
+  }
+
+  @TestFactory
+  Stream<DynamicTest> kernelsAreChosenByTypeScalingAndExtent() {
+    return products()
+        .map(product -> DynamicTest.dynamicTest(product.toString(), () -> multiply(product)));
+  }
+
+  private static void multiply(Product product) {
+    try (ReferenceBackend reference = new ReferenceBackend();
+        Scope exactly = reference.scope();
+        SimulatedBackend simulated = new SimulatedBackend(product.device());
+        Scope scope = simulated.backend().scope()) {
+      HostTensor a = product.a().host(reference, 1);
+      HostTensor b = product.b().host(reference, 2);
+      HostTensor actual =
+          scope.download(scope.gemm(Gemm.of(product.a().on(scope, a), product.b().on(scope, b))));
+      String last =
+          simulated.driver().lastLaunch().map(LaunchStatistics::kernel).orElse("no kernel");
+      assertEquals(product.kernel(), last);
+      Tensor left = product.a().on(exactly, a);
+      Tensor right = product.b().on(exactly, b);
+      HostTensor expected = exactly.download(exactly.gemm(Gemm.of(left, right)));
+      HostTensor magnitude =
+          exactly.download(
+              exactly.gemm(Gemm.of(magnitudes(exactly, left), magnitudes(exactly, right))));
+      requireClose(expected, magnitude, actual, left.shape().columns());
+    }
+  }
+
+  private static Tensor magnitudes(Operations ops, Tensor x) {
+    HostTensor values = ops.download(ops.dequantize(x, DType.F32));
+    float[] magnitudes = new float[(int) values.shape().elements()];
+    for (int i = 0; i < magnitudes.length; i++) {
+      magnitudes[i] = Math.abs(values.get(i));
+    }
+    return ops.upload(HostTensor.of(magnitudes, values.shape().dims()));
+  }
+
+  /**
+   * Within the bound of F32, which the simulator keeps, for it adds exactly; and a rounding more,
+   * the reference's own.
+   */
+  private static void requireClose(
+      HostTensor expected, HostTensor magnitude, HostTensor actual, long k) {
+    assertEquals(expected.shape(), actual.shape());
+    for (int i = 0; i < expected.shape().elements(); i++) {
+      double bound = ErrorBounds.accumulation(k + 1, magnitude.get(i));
+      double error = Math.abs((double) expected.get(i) - actual.get(i));
+      assertTrue(error <= bound, "element " + i + " is off by " + error);
+    }
+  }
+
+  /** The bits of a product don't depend on what else the device does. */
+  @Test
+  void sharesOfTheDepthAreAddedInAFixedOrder() {
+    try (SimulatedBackend simulated = new SimulatedBackend("sm_80");
+        ReferenceBackend reference = new ReferenceBackend();
+        Scope scope = simulated.backend().scope()) {
+      Operand x = Operand.of(DType.BF16, NONE, 1, 2100);
+      Operand w = Operand.turned(DType.BF16, NONE, 2100, 33);
+      Tensor a = x.on(scope, x.host(reference, 1));
+      Tensor b = w.on(scope, w.host(reference, 2));
+      HostTensor first = scope.download(scope.gemm(Gemm.of(a, b)));
+      for (int i = 0; i < 3; i++) {
+        HostTensor again = scope.download(scope.gemm(Gemm.of(a, b)));
+        assertEquals(-1, first.data().mismatch(again.data()));
+      }
+    }
+  }
+}
