@@ -240,8 +240,13 @@ struct TensorGemm {
   }
 };
 
+// CTAs that a multiprocessor shall hold: the more, the fewer registers of a thread.
+#ifndef RESIDENT
+#define RESIDENT 3
+#endif
+
 #define GEMM(NAME, CTA, CONFIGURATION, LONGEST)                                          \
-  extern "C" __global__ void __launch_bounds__(CTA, 3)                                   \
+  extern "C" __global__ void __launch_bounds__(CTA, RESIDENT)                            \
       NAME(const View a, const View b, const Epilogue to, int64_t batch) {               \
     extern __shared__ __align__(128) uint8_t memory[];                                   \
     static_assert(CONFIGURATION::THREADS == CTA, "threads of the configuration");        \

@@ -2,8 +2,7 @@
 // side: bound by reading the weights, so each is read once, in loads of 16 bytes.
 //
 // A CTA of 8 warps takes 512 elements of K at a time: decodes those of A's rows to F32 in shared
-// memory, then every warp multiplies ROWS rows of weights (4; of 16 bits 2, of 32 bits 1), lane l
-// elements 16·l to 16·l + 15 of each.
+// memory, then every warp multiplies ROWS rows of weights, lane l elements 16·l to 16·l + 15 of each.
 // A block of weights that shares a scale must be a multiple of 16 elements of K, or all of K, and
 // begin at the view's first column; its scale is multiplied to the sum of a run.
 //
@@ -20,9 +19,13 @@ constexpr int THREADS = WARPS * WARP;
 constexpr int PER_LANE = 16;
 constexpr int SLICE = WARP * PER_LANE;
 
-// Rows of weights that a warp takes at once: as many as its registers hold.
-template <int BITS>
-constexpr int ROWS_AT_ONCE = BITS == 32 ? 1 : BITS == 16 ? 2 : 4;
+// Rows of weights that a warp takes at once: as many as its registers hold on every device (with 4
+// of E5M2, those of 12.0 spill).
+template <int D, int M>
+constexpr int ROWS_AT_ONCE = Format<D>::bits == 32       ? 1
+                             : Format<D>::bits == 16     ? 2
+                             : D == F8_E5M2 && M > 1     ? 3
+                                                         : 4;
 
 // Element 16·lane + q of a slice lies at [q][lane]: lanes read side by side.
 typedef float Slice[PER_LANE][WARP + 1];
@@ -30,7 +33,7 @@ typedef float Slice[PER_LANE][WARP + 1];
 template <int D, int M>
 DEVICE void skinny(Slice (&slices)[M], const View& a, const View& b, float* partial, int64_t batch) {
   constexpr int BITS = Format<D>::bits;
-  constexpr int ROWS = ROWS_AT_ONCE<BITS>;
+  constexpr int ROWS = ROWS_AT_ONCE<D, M>;
   int64_t m = extentFromEnd(a, 2);
   int64_t n = extentFromEnd(b, 2);
   int64_t depth = extentFromEnd(b, 1);

@@ -24,7 +24,10 @@ import org.slf4j.LoggerFactory;
  */
 final class Handle implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger("dev.minifloat.cuda");
-  private static final Cleaner CLEANER = Cleaner.create();
+
+  /** Of all drivers' things. */
+  static final Cleaner CLEANER = Cleaner.create();
+
   private static final long CLOSED = 1L << 63;
 
   /** Gives a thing back. */

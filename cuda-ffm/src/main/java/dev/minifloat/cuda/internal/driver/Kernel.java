@@ -9,10 +9,10 @@ import java.lang.foreign.MemorySegment;
  */
 public final class Kernel {
   private final KernelEntry entry;
-  private final Handle module;
+  private final PtxModule module;
   private final MemorySegment function;
 
-  Kernel(KernelEntry entry, Handle module, MemorySegment function) {
+  Kernel(KernelEntry entry, PtxModule module, MemorySegment function) {
     this.entry = entry;
     this.module = module;
     this.function = function;
@@ -30,23 +30,26 @@ public final class Kernel {
           "launch: it is one of %s, and the kernel is %s"
               .formatted(launch.kernel().entry(), entry));
     }
-    module.hold();
+    Handle held = module.handle();
+    held.hold();
     try {
-      context.call(
-          DriverFunction.cuLaunchKernel,
-          function,
-          launch.gridX(),
-          launch.gridY(),
-          launch.gridZ(),
-          launch.blockX(),
-          launch.blockY(),
-          1,
-          launch.sharedBytes(),
-          stream,
-          launch.arguments().pointers(),
-          MemorySegment.NULL);
+      int result =
+          context.result(
+              DriverFunction.cuLaunchKernel,
+              function,
+              launch.gridX(),
+              launch.gridY(),
+              launch.gridZ(),
+              launch.blockX(),
+              launch.blockY(),
+              1,
+              launch.sharedBytes(),
+              stream,
+              launch.arguments().pointers(),
+              MemorySegment.NULL);
+      context.require(result, DriverFunction.cuLaunchKernel, launch, stream);
     } finally {
-      module.release();
+      held.release();
     }
   }
 

@@ -47,4 +47,10 @@ public record Launch(Arguments arguments, int gridX, int gridY, int gridZ, int s
   public int blockY() {
     return kernel().threads().size() > 1 ? kernel().threads().get(1) : 1;
   }
+
+  @Override
+  public String toString() {
+    return "%s, grid %d × %d × %d, block %d × %d, %d bytes of shared memory"
+        .formatted(kernel().entry(), gridX, gridY, gridZ, blockX(), blockY(), sharedBytes);
+  }
 }

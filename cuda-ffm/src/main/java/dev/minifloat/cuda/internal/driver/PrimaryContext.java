@@ -6,7 +6,9 @@ import dev.minifloat.cuda.driver.DriverFunction;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.ref.Cleaner;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -30,11 +32,27 @@ public final class PrimaryContext implements AutoCloseable {
   private final Device device;
   private final MemorySegment pointer;
   private final AtomicLong children = new AtomicLong(OPEN);
+  private final Cleaner.Cleanable cleanable;
   private volatile CudaException broken;
 
   private PrimaryContext(Device device, MemorySegment pointer) {
     this.device = device;
     this.pointer = pointer;
+    AtomicLong counted = children;
+    this.cleanable = Handle.CLEANER.register(this, () -> abandoned(device, counted));
+  }
+
+  /** What happens to a context that was forgotten, which nothing that was made in it can be. */
+  private static void abandoned(Device device, AtomicLong children) {
+    if (children.get() == 0) {
+      return;
+    }
+    LOG.warn("The primary context of {} was never closed; it is released now", device);
+    try {
+      device.driver().call(DriverFunction.cuDevicePrimaryCtxRelease_v2, device.handle());
+    } catch (RuntimeException e) {
+      LOG.warn("Releasing the primary context of {} failed", device, e);
+    }
   }
 
   /**
@@ -88,35 +106,38 @@ public final class PrimaryContext implements AutoCloseable {
   }
 
   private Outcome invoke(DriverFunction function, Object... arguments) {
-    if (children.get() == 0) {
-      throw new IllegalStateException("the " + this + " is closed");
-    }
-    Driver driver = driver();
-    Binding push = driver.bind(DriverFunction.cuCtxPushCurrent_v2);
-    Binding pop = driver.bind(DriverFunction.cuCtxPopCurrent_v2);
-    Binding target = driver.bind(function);
+    Binding target = driver().bind(function);
     int held = hold(arguments);
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment before = arena.allocate(ValueLayout.ADDRESS);
-      int pushed = push.call(pointer);
-      if (pushed != Driver.SUCCESS) {
-        return new Outcome(pushed, Driver.SUCCESS, Driver.SUCCESS);
-      }
-      int popped = Driver.SUCCESS;
-      int result;
-      try {
-        result = target.call(arguments);
-      } finally {
-        popped = pop.call(before);
-        if (popped != Driver.SUCCESS) {
-          // Or else the thread would keep this context.
-          pop.call(before);
-        }
-      }
-      return new Outcome(pushed, result, popped);
+    try {
+      return invoke(() -> target.call(arguments));
     } finally {
       release(arguments, held);
     }
+  }
+
+  /** Makes a call, which is bound and whose handles are held, with this context current. */
+  private Outcome invoke(IntSupplier call) {
+    if (children.get() == 0) {
+      throw new IllegalStateException("the " + this + " is closed");
+    }
+    Binding push = driver().bind(DriverFunction.cuCtxPushCurrent_v2);
+    Binding pop = driver().bind(DriverFunction.cuCtxPopCurrent_v2);
+    int pushed = push.call(pointer);
+    if (pushed != Driver.SUCCESS) {
+      return new Outcome(pushed, Driver.SUCCESS, Driver.SUCCESS);
+    }
+    int popped = Driver.SUCCESS;
+    int result;
+    try {
+      result = call.getAsInt();
+    } finally {
+      popped = pop.call(MemorySegment.NULL);
+      if (popped != Driver.SUCCESS) {
+        // Or else the thread would keep this context.
+        pop.call(MemorySegment.NULL);
+      }
+    }
+    return new Outcome(pushed, result, popped);
   }
 
   private static int hold(Object[] arguments) {
@@ -176,6 +197,8 @@ public final class PrimaryContext implements AutoCloseable {
         || result == Cuda.CUDA_ERROR_INVALID_ADDRESS_SPACE()
         || result == Cuda.CUDA_ERROR_INVALID_PC()
         || result == Cuda.CUDA_ERROR_LAUNCH_FAILED()
+        || result == Cuda.CUDA_ERROR_CONTAINED()
+        || result == Cuda.CUDA_ERROR_TENSOR_MEMORY_LEAK()
         || result == Cuda.CUDA_ERROR_ECC_UNCORRECTABLE();
   }
 
@@ -248,7 +271,7 @@ public final class PrimaryContext implements AutoCloseable {
   }
 
   private void end() {
-    LOG.debug("releasing the primary context of {}", device);
+    cleanable.clean();
     driver().call(DriverFunction.cuDevicePrimaryCtxRelease_v2, device.handle());
   }
 

@@ -94,7 +94,11 @@ public final class PtxModule implements AutoCloseable {
           Cuda.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES(),
           entry.dynamicShared());
     }
-    return new Kernel(entry, handle, function);
+    return new Kernel(entry, this, function);
+  }
+
+  Handle handle() {
+    return handle;
   }
 
   private MemorySegment find(KernelEntry entry) {

@@ -61,4 +61,23 @@ class LeaksTest {
     }
     assertTrue(said.contains("was never closed"), said);
   }
+
+  @Test
+  @Timeout(60)
+  void contextsAreReleasedWithAWarning() {
+    PrintStream before = System.err;
+    ByteArrayOutputStream log = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+    try (Simulated sim = Simulated.of("sim:sm_80")) {
+      assertTrue(sim.context().memory().free() > 0);
+      while (!kinds(sim).isEmpty()) {
+        System.gc();
+        LockSupport.parkNanos(Duration.ofMillis(1).toNanos());
+      }
+    } finally {
+      System.setErr(before);
+    }
+    assertTrue(
+        log.toString(StandardCharsets.UTF_8).contains("The primary context of Simulated sm_80"));
+  }
 }
