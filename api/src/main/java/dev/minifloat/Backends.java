@@ -17,6 +17,9 @@ import org.slf4j.LoggerFactory;
 public final class Backends {
   private static final Logger LOG = LoggerFactory.getLogger(Backends.class);
 
+  /** Stands before a device's name. */
+  private static final char DEVICE = ':';
+
   private Backends() {}
 
   /**
@@ -73,13 +76,15 @@ public final class Backends {
   }
 
   /**
-   * Opens a backend by name.
+   * Opens a backend by name. Behind a colon the name may have one of the backend's devices: {@code
+   * cuda:1}.
    *
-   * @throws IllegalArgumentException if there is none of that name, naming those there are
+   * @throws IllegalArgumentException if there is none of that name, naming those there are, or no
+   *     such device
    * @throws BackendUnavailableException if it can't run here, with reasons and remedies
    */
   public static Backend open(String name) {
-    BackendProvider provider = providers().get(name);
+    BackendProvider provider = providers().get(withoutDevice(name));
     if (provider == null) {
       throw new IllegalArgumentException(
           "name: no backend is called \"" + name + "\"; there are " + names());
@@ -88,7 +93,18 @@ public final class Backends {
       throw new BackendUnavailableException(
           "Backend " + name + " can't run here: " + joined(reasons));
     }
-    return provider.create();
+    int colon = name.indexOf(DEVICE);
+    return colon < 0 ? provider.create() : provider.create(name.substring(colon + 1));
+  }
+
+  /** Whether {@link #open} knows a backend of that name; its device isn't looked at. */
+  public static boolean isKnown(String name) {
+    return providers().containsKey(withoutDevice(name));
+  }
+
+  private static String withoutDevice(String name) {
+    int colon = name.indexOf(DEVICE);
+    return colon < 0 ? name : name.substring(0, colon);
   }
 
   /** Names of all backends that were found, best first. */

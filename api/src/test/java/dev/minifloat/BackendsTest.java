@@ -71,6 +71,15 @@ class BackendsTest {
   }
 
   @Test
+  void openTakesADeviceBehindAColon() {
+    Backends.open("shy:corner").close();
+    assertRefused("name", () -> Backends.open("shy:stage"));
+    assertRefused("name", () -> Backends.open("reference:1"));
+    assertTrue(Backends.isKnown("shy") && Backends.isKnown("shy:stage"));
+    assertTrue(!Backends.isKnown("cudda") && !Backends.isKnown("cudda:1"));
+  }
+
+  @Test
   void openSaysWhyABackendCannotRun() {
     String message =
         assertThrows(BackendUnavailableException.class, () -> Backends.open("absent")).getMessage();

@@ -31,4 +31,16 @@ public interface BackendProvider {
    * @throws dev.minifloat.BackendUnavailableException if it can't run after all
    */
   Backend create();
+
+  /**
+   * A new backend on one of several devices.
+   *
+   * @param device what {@link dev.minifloat.Backends#open} was given behind the colon
+   * @throws IllegalArgumentException if there is no such device, or nothing to choose from
+   * @throws dev.minifloat.BackendUnavailableException if it can't run after all
+   */
+  default Backend create(String device) {
+    throw new IllegalArgumentException(
+        "name: backend " + name() + " has no device \"" + device + "\": its name goes without one");
+  }
 }

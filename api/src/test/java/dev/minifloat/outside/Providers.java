@@ -59,6 +59,14 @@ public final class Providers {
     public Shy() {
       super("shy", -1);
     }
+
+    @Override
+    public Backend create(String device) {
+      if (device.equals("corner")) {
+        return create();
+      }
+      throw new IllegalArgumentException("name: there is no " + device);
+    }
   }
 
   /** A provider of the reference backend under another name. */

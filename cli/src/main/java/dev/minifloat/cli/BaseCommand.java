@@ -64,9 +64,18 @@ abstract class BaseCommand implements Callable<Integer> {
     if (name == null) {
       return Backends.best();
     }
-    if (!Backends.names().contains(name)) {
-      throw usage(option + ": there is no \"" + name + "\", but " + Backends.names());
+    requireKnown(option, name, "");
+    return parsed(option, () -> Backends.open(name));
+  }
+
+  /**
+   * Complains about the name of a backend that there isn't.
+   *
+   * @param others what else may be named, or nothing
+   */
+  final void requireKnown(String option, String name, String others) {
+    if (!Backends.isKnown(name)) {
+      throw usage(option + ": there is no \"" + name + "\", but " + Backends.names() + others);
     }
-    return Backends.open(name);
   }
 }

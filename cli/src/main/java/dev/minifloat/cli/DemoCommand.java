@@ -120,9 +120,8 @@ final class DemoCommand extends BaseCommand {
   /** Names of the backends to run; null for the best one. */
   private List<String> backendNames() {
     if (!ALL.equals(backendName)) {
-      if (backendName != null && !Backends.names().contains(backendName)) {
-        throw usage(
-            "--backend: there is no \"" + backendName + "\", but " + Backends.names() + " and all");
+      if (backendName != null) {
+        requireKnown("--backend", backendName, " and all");
       }
       List<String> one = new ArrayList<>();
       one.add(backendName);

@@ -31,7 +31,8 @@ import picocli.CommandLine.Option;
     mixinStandardHelpOptions = true,
     versionProvider = Main.Version.class,
     description = {
-      "Check conversions against recorded numbers, and every usable backend against the contract.",
+      "Check conversions against recorded numbers, and every usable backend against the contract;"
+          + " simulated ones by name only, as cuda-sim:sm_89, which takes many minutes.",
       "The recorded numbers come from the host code of CUDA's headers. Without --exhaustive the"
           + " conversions are checked at every tie of every format and next to it, which takes"
           + " about a minute with the contract; with it, at all 2^32 inputs, on the best backend"
@@ -44,7 +45,8 @@ final class VerifyCommand extends BaseCommand {
   @Option(
       names = "--backend",
       paramLabel = "NAME",
-      description = "Check this backend only (default: all that are usable).")
+      description =
+          "Check this backend only (default: all that are usable, but no simulated ones).")
   String backendName;
 
   @Option(names = "--json", description = "Print JSON.")
@@ -111,6 +113,7 @@ final class VerifyCommand extends BaseCommand {
     return backendName != null
         ? List.of(backendName)
         : Backends.report().stream()
+            .filter(report -> report.priority() >= 0)
             .filter(report -> report.availability() instanceof Availability.Available)
             .map(Backends.Report::name)
             .toList();

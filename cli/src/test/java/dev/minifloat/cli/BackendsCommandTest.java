@@ -23,10 +23,38 @@ class BackendsCommandTest {
     JsonNode list = Cli.run("backends", "--json").json();
 
     assertEquals(Backends.names().size(), list.size());
-    JsonNode reference = list.get(list.size() - 1);
-    assertEquals("reference", reference.get("name").asString());
+    JsonNode reference = named(list, "reference");
     assertTrue(reference.get("usable").asBoolean());
     assertTrue(reference.get("threads").asInt() >= 1);
+  }
+
+  private static JsonNode named(JsonNode list, String name) {
+    for (JsonNode backend : list) {
+      if (backend.get("name").asString().equals(name)) {
+        return backend;
+      }
+    }
+    throw new AssertionError("there is no " + name + " in " + list);
+  }
+
+  @Test
+  void withoutADriverTheGpuSaysWhatToDo() {
+    JsonNode cuda = named(Cli.run("backends", "--json").json(), "cuda");
+
+    assertTrue(
+        cuda.get("usable").asBoolean() || cuda.get("remedy").asString().contains("cuda-sim:sm_89"),
+        cuda.toString());
+  }
+
+  @Test
+  void aSimulatedGpuIsNamedWithItsDevice() {
+    Cli result = Cli.run("backends", "--support=cuda-sim:sm_80");
+
+    assertEquals(0, result.code(), result.err());
+    assertTrue(result.out().contains("| F4_E2M1 | nvfp4 | yes | yes |"), result.out());
+    Cli unknown = Cli.run("backends", "--support=cuda-sim:sm_12");
+    assertEquals(2, unknown.code());
+    assertTrue(unknown.err().contains("--support: "), unknown.err());
   }
 
   @Test

@@ -28,7 +28,7 @@ public final class Contract {
    * close it or to compare with, are there if {@link Backends#open} knows the backend's name.
    */
   public static Suite suite(Backend backend, Size size) {
-    boolean known = Backends.names().contains(backend.name());
+    boolean known = Backends.isKnown(backend.name());
     return suite(backend, known ? () -> Backends.open(backend.name()) : null, size);
   }
 

@@ -32,7 +32,7 @@ import java.util.function.Supplier;
  * of a result depend on its operands and on the kernels that the device has, on nothing else.
  */
 public final class CudaBackend extends BackendBase {
-  /** Its name among the backends. */
+  /** Its name among the backends; {@code cuda:1} is one on the second device. */
   public static final String NAME = "cuda";
 
   /** The oldest compute capability that there are kernels for. */
@@ -63,7 +63,7 @@ public final class CudaBackend extends BackendBase {
    * @throws IllegalArgumentException if there is no such device
    */
   public static CudaBackend device(int ordinal) {
-    return new CudaBackend(NAME, Driver::open, ordinal);
+    return new CudaBackend(NAME + ":" + ordinal, Driver::open, ordinal);
   }
 
   /**

@@ -20,7 +20,7 @@ public final class CudaProvider implements BackendProvider {
 
   @Override
   public String description() {
-    return "NVIDIA GPUs of compute capability 8.0 and newer";
+    return "NVIDIA GPUs of compute capability 8.0 and newer; cuda:1 for the second";
   }
 
   @Override
@@ -49,5 +49,15 @@ public final class CudaProvider implements BackendProvider {
   @Override
   public Backend create() {
     return new CudaBackend();
+  }
+
+  @Override
+  public Backend create(String device) {
+    try {
+      return CudaBackend.device(Integer.parseInt(device));
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          "name: \"" + device + "\" is no number of a device, as 0 is of the first", e);
+    }
   }
 }
