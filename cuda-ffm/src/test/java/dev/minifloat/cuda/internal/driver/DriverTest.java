@@ -8,12 +8,9 @@ import dev.minifloat.cuda.CudaException;
 import dev.minifloat.cuda.driver.DriverFunction;
 import dev.minifloat.cuda.sim.SimulatedDriver;
 import dev.minifloat.spi.Availability;
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -143,37 +140,6 @@ class DriverTest {
     try (SimulatedDriver empty = SimulatedDriver.builder().noDevices().build()) {
       Availability.Reason reason = refused(empty.lookup());
       assertTrue(reason.remedy().contains("make a GPU visible"), reason.toString());
-    }
-  }
-
-  @Test
-  void deniedNativeAccessIsAReason() throws IOException, InterruptedException {
-    Process process =
-        new ProcessBuilder(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--illegal-native-access=deny",
-                "-cp",
-                System.getProperty("java.class.path"),
-                OpenAnyDriver.class.getName())
-            .redirectErrorStream(true)
-            .start();
-    process.getOutputStream().close();
-    String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertEquals(0, process.waitFor(), said);
-    assertTrue(said.contains("the JVM denies native access"), said);
-    assertTrue(said.contains("--enable-native-access=ALL-UNNAMED"), said);
-  }
-
-  /** The program of a JVM that has no native access. */
-  static final class OpenAnyDriver {
-    private OpenAnyDriver() {}
-
-    public static void main(String[] arguments) {
-      try {
-        Driver.open();
-      } catch (DriverUnavailableException e) {
-        System.out.println(e.why().reasons());
-      }
     }
   }
 }
