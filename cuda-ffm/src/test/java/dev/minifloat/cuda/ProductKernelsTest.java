@@ -14,6 +14,7 @@ import dev.minifloat.Shape;
 import dev.minifloat.Tensor;
 import dev.minifloat.contract.ErrorBounds;
 import dev.minifloat.cuda.sim.LaunchStatistics;
+import dev.minifloat.cuda.sim.SimulatedDriver;
 import dev.minifloat.reference.ReferenceBackend;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
@@ -192,10 +193,23 @@ class ProductKernelsTest {
         .map(product -> DynamicTest.dynamicTest(product.toString(), () -> multiply(product)));
   }
 
+  /** FP8 tensor cores need PTX 8.4, which drivers know from CUDA 12.4 on. */
+  @Test
+  void aDriverThatDoesNotKnowTheNewestPtxGetsAnOlderKernel() {
+    multiply(
+        new Product(
+            "sm_89", DECODED, Operand.of(E4M3, ROWS, 20, 40), Operand.turned(E4M3, ROWS, 40, 20)),
+        SimulatedDriver.builder().device("sim:sm_89").newestPtx(8, 3).build());
+  }
+
   private static void multiply(Product product) {
+    multiply(product, SimulatedDriver.of("sim:" + product.device()));
+  }
+
+  private static void multiply(Product product, SimulatedDriver driver) {
     try (ReferenceBackend reference = new ReferenceBackend();
         Scope exactly = reference.scope();
-        SimulatedBackend simulated = new SimulatedBackend(product.device());
+        SimulatedBackend simulated = new SimulatedBackend(driver);
         Scope scope = simulated.backend().scope()) {
       HostTensor a = product.a().host(reference, 1);
       HostTensor b = product.b().host(reference, 2);

@@ -13,7 +13,12 @@ public final class SimulatedBackend implements AutoCloseable {
 
   /** A backend on a device such as {@code sm_89}. */
   public SimulatedBackend(String device) {
-    driver = SimulatedDriver.of("sim:" + device);
+    this(SimulatedDriver.of("sim:" + device));
+  }
+
+  /** A backend on a driver's only device. */
+  public SimulatedBackend(SimulatedDriver driver) {
+    this.driver = driver;
     backend = open();
   }
 

@@ -44,12 +44,11 @@ public final class DeviceSession implements AutoCloseable {
       stream = owned(Stream.create(context));
       allocator = owned(new DeviceAllocator(stream));
       transfers = owned(new Transfers(stream));
-      KernelCatalog catalog = KernelCatalog.load();
-      KernelCache cache = owned(new KernelCache(context, catalog));
+      KernelCache cache = owned(new KernelCache(context, KernelCatalog.load()));
       kernels =
           new CudaKernels(
               new CommandQueue(stream, allocator, transfers, cache),
-              new KernelSet(catalog, device.capability()));
+              new KernelSet(cache, device.capability()));
     } catch (RuntimeException | Error e) {
       Closing.because(e, this);
       throw e;

@@ -2,16 +2,20 @@ package dev.minifloat.cuda.internal.plan;
 
 import dev.minifloat.DType;
 import dev.minifloat.Scaling;
+import dev.minifloat.cuda.internal.driver.KernelCache;
 import dev.minifloat.kernels.KernelCatalog;
 import dev.minifloat.kernels.KernelEntry;
 import dev.minifloat.kernels.Operation;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 
 /** The catalog's kernels that a device runs; what was found is remembered. */
 public final class KernelSet {
+  private final KernelCache cache;
   private final KernelCatalog catalog;
   private final int capability;
   private final Map<String, KernelEntry> named = new ConcurrentHashMap<>();
@@ -25,8 +29,9 @@ public final class KernelSet {
    *
    * @param capability of the device: 89 for 8.9
    */
-  public KernelSet(KernelCatalog catalog, int capability) {
-    this.catalog = catalog;
+  public KernelSet(KernelCache cache, int capability) {
+    this.cache = cache;
+    this.catalog = cache.catalog();
     this.capability = capability;
   }
 
@@ -69,6 +74,16 @@ public final class KernelSet {
         ? known
         : fitting.computeIfAbsent(
             key, k -> catalog.find(operation, capability, k.types(), k.scalings()));
+  }
+
+  /**
+   * The first of some kernels whose PTX isn't too new for the driver; empty for none at all.
+   *
+   * @throws dev.minifloat.cuda.CudaException if the driver takes none of them
+   */
+  Optional<KernelEntry> first(Stream<KernelEntry> wanted) {
+    List<KernelEntry> candidates = wanted.toList();
+    return candidates.isEmpty() ? Optional.empty() : Optional.of(cache.first(candidates).entry());
   }
 
   /** A scaling's name in the catalog. */

@@ -1,6 +1,7 @@
 package dev.minifloat.cuda.internal.plan;
 
 import dev.minifloat.DType;
+import dev.minifloat.Scaling;
 import dev.minifloat.kernels.KernelEntry;
 import dev.minifloat.kernels.Operation;
 import java.util.List;
@@ -49,11 +50,12 @@ public sealed interface ProductChoice {
     if (of.m() > SKINNY_ROWS || !b.hasGranules(Granules.SKINNY)) {
       return Optional.empty();
     }
-    List<DType> types = List.of(a.source().dtype(), b.source().dtype());
-    int wanted = of.m() == 1 ? 1 : 8;
-    return kernels.products(Operation.SKINNY, types, List.of(b.source().scaling())).stream()
-        .filter(kernel -> kernel.tile().getFirst() == wanted)
-        .findFirst()
+    List<DType> types = List.of(a.dtype(), b.dtype());
+    int rows = of.m() == 1 ? 1 : 8;
+    return kernels
+        .first(
+            kernels.products(Operation.SKINNY, types, List.of(b.source().scaling())).stream()
+                .filter(kernel -> kernel.tile().getFirst() == rows))
         .flatMap(kernel -> skinny(kernel, of));
   }
 
@@ -71,19 +73,21 @@ public sealed interface ProductChoice {
   /** The kernel for the tensor cores that is made for these types, if both operands lie so. */
   static Optional<ProductChoice> tensorCores(
       KernelSet kernels, DeviceView a, DeviceView b, DType out, Extents of) {
-    List<DType> types = List.of(a.source().dtype(), b.source().dtype(), out);
+    List<DType> types = List.of(a.dtype(), b.dtype(), out);
+    List<Scaling> scalings = List.of(a.source().scaling(), b.source().scaling());
     return kernels
-        .products(Operation.GEMM, types, List.of(a.source().scaling(), b.source().scaling()))
-        .stream()
-        .filter(Granules::usesTensorCores)
-        .filter(kernel -> a.hasGranules(Granules.of(kernel)) && b.hasGranules(Granules.of(kernel)))
-        .findFirst()
+        .first(
+            kernels.products(Operation.GEMM, types, scalings).stream()
+                .filter(Granules::usesTensorCores)
+                .filter(
+                    kernel ->
+                        a.hasGranules(Granules.of(kernel)) && b.hasGranules(Granules.of(kernel))))
         .map(kernel -> new Tiled(kernel, grid(kernel, of)));
   }
 
   /** The kernel that takes any views. */
   static ProductChoice any(KernelSet kernels, DeviceView a, DeviceView b, Extents of) {
-    boolean floats = a.source().dtype() == DType.F32 && b.source().dtype() == DType.F32;
+    boolean floats = a.dtype() == DType.F32 && b.dtype() == DType.F32;
     KernelEntry kernel = kernels.named(floats ? "gemm_f32" : "gemm_any");
     return new Tiled(kernel, grid(kernel, of));
   }
