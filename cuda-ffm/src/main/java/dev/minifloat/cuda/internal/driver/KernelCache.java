@@ -23,6 +23,9 @@ import org.slf4j.LoggerFactory;
 public final class KernelCache implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger("dev.minifloat.cuda");
 
+  /** The version of PTX of CUDA 11.0, the oldest that a {@link Driver} may be of. */
+  private static final String KNOWN_TO_ALL = "7.0";
+
   private final PrimaryContext context;
   private final KernelCatalog catalog;
   private final Map<KernelEntry, Kernel> kernels = new ConcurrentHashMap<>();
@@ -43,24 +46,13 @@ public final class KernelCache implements AutoCloseable {
   }
 
   /**
-   * The first kernel of a list that the driver takes. One whose PTX is too new for the driver is
-   * passed over, which the log says at DEBUG.
+   * Whether the driver knows a kernel's version of PTX; the log says so at DEBUG if it doesn't. A
+   * kernel that not every driver knows is compiled to find out.
    *
-   * @param candidates the most wanted first, as {@link KernelCatalog#find} returns them; not empty
-   * @throws CudaException if the driver refuses all of them, or one for another reason
+   * @throws CudaException if compiling it fails for another reason
    */
-  public Kernel first(List<KernelEntry> candidates) {
-    for (KernelEntry entry : candidates) {
-      Kernel known = kernels.get(entry);
-      if (known != null) {
-        return known;
-      }
-      Kernel loaded = load(entry);
-      if (loaded != null) {
-        return loaded;
-      }
-    }
-    throw refused(candidates.getLast());
+  public boolean takes(KernelEntry entry) {
+    return entry.file().version().equals(KNOWN_TO_ALL) || find(entry) != null;
   }
 
   /**
@@ -69,7 +61,17 @@ public final class KernelCache implements AutoCloseable {
    * @throws CudaException if the driver doesn't take it
    */
   public Kernel get(KernelEntry entry) {
-    return first(List.of(entry));
+    Kernel kernel = find(entry);
+    if (kernel == null) {
+      throw refused(entry);
+    }
+    return kernel;
+  }
+
+  /** A kernel; null if its file is too new for the driver. */
+  private Kernel find(KernelEntry entry) {
+    Kernel known = kernels.get(entry);
+    return known != null ? known : load(entry);
   }
 
   private CudaException refused(KernelEntry entry) {
@@ -86,7 +88,6 @@ public final class KernelCache implements AutoCloseable {
         reason);
   }
 
-  /** Loads a kernel; null if its file is too new for the driver. */
   private Kernel load(KernelEntry entry) {
     loading.lock();
     try {

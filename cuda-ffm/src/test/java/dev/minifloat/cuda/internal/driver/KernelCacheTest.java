@@ -57,10 +57,10 @@ class KernelCacheTest {
     try (Simulated sim = Simulated.of(old);
         PrimaryContext context = sim.context();
         KernelCache kernels = new KernelCache(context, CATALOG)) {
-      Kernel chosen = kernels.first(F8_PRODUCTS);
-      assertEquals("gemm_f8_e4m3_f8_e4m3", chosen.entry().entry());
+      KernelEntry chosen = F8_PRODUCTS.stream().filter(kernels::takes).findFirst().orElseThrow();
+      assertEquals("gemm_f8_e4m3_f8_e4m3", chosen.entry());
       long loads = sim.simulator().faults().count("cuModuleLoadDataEx");
-      assertSame(chosen, kernels.first(F8_PRODUCTS));
+      assertEquals(false, kernels.takes(F8_PRODUCTS.getFirst()));
       assertEquals(loads, sim.simulator().faults().count("cuModuleLoadDataEx"), "asked again");
       CudaException none =
           assertThrows(CudaException.class, () -> kernels.get(F8_PRODUCTS.getFirst()));
@@ -79,10 +79,22 @@ class KernelCacheTest {
     try (Simulated sim = Simulated.of("sim:sm_89");
         PrimaryContext context = sim.context();
         KernelCache kernels = new KernelCache(context, CATALOG)) {
+      KernelEntry wanted = F8_PRODUCTS.getFirst();
       sim.simulator().faults().failCall("cuModuleLoadDataEx", 1, 2);
-      CudaException e = assertThrows(CudaException.class, () -> kernels.first(F8_PRODUCTS));
+      CudaException e = assertThrows(CudaException.class, () -> kernels.takes(wanted));
       assertEquals("CUDA_ERROR_OUT_OF_MEMORY", e.resultName());
-      assertEquals(F8_PRODUCTS.getFirst(), kernels.first(F8_PRODUCTS).entry(), "the next time");
+      assertTrue(kernels.takes(wanted), "the next time");
+      assertSame(kernels.get(wanted), kernels.get(wanted));
+    }
+  }
+
+  @Test
+  void kernelsThatEveryDriverKnowsAreNotCompiledForTheQuestion() {
+    try (Simulated sim = Simulated.of("sim:sm_89");
+        PrimaryContext context = sim.context();
+        KernelCache kernels = new KernelCache(context, CATALOG)) {
+      assertTrue(kernels.takes(CATALOG.kernel("dot_sum", 80)));
+      assertEquals(0, sim.simulator().faults().count("cuModuleLoadDataEx"));
     }
   }
 
