@@ -2,6 +2,7 @@ package dev.minifloat.spi;
 
 import dev.minifloat.Activation;
 import dev.minifloat.Backend;
+import dev.minifloat.DType;
 import dev.minifloat.Overflow;
 import dev.minifloat.QuantSpec;
 import dev.minifloat.Rounding;
@@ -73,6 +74,22 @@ public interface Kernels {
 
   /** See {@link GemmCall}. */
   void gemm(GemmCall call);
+
+  /**
+   * γ of what {@link #gemm} promises of a sum of {@code k} products, before the epilogue: it
+   * differs from the exact one by at most γ · Σ|a·b| + k · 2^-149.
+   *
+   * <p>Sums in F32 have n · 2^-24 / (1 − n · 2^-24), n = k + 4. A backend that may sum more
+   * coarsely, as some tensor cores do, says so here, and the contract holds it to that.
+   *
+   * @param a type of the left operand, however scaled
+   * @param b type of the right operand
+   * @return infinity where nothing is promised
+   */
+  default double gemmGamma(DType a, DType b, long k) {
+    double nu = (k + 4) * 0x1p-24;
+    return nu < 1 ? nu / (1 - nu) : Double.POSITIVE_INFINITY;
+  }
 
   /** Sum; b has a's shape or is [columns]. */
   void add(TensorView a, TensorView b, TensorView out);

@@ -17,8 +17,8 @@ import dev.minifloat.codec.Codec;
  * <p><b>Accumulation.</b> A term of a sum of K products passes at most one rounding for each
  * operand's scale, one for the product and K − 1 for the sums, in whatever order they are taken: K
  * + 2 of them. Two more pay for scales that are applied to a block's sum rather than to each
- * element. Hence |acc − exact| ≤ γ₍K+4₎ · Σ|a·b| + K·η, the numerics contract's bound. An
- * accumulator narrower than F32 needs a bound of its own.
+ * element. Hence |acc − exact| ≤ γ₍K+4₎ · Σ|a·b| + K·η, the numerics contract's bound. A backend
+ * whose matrix products use an accumulator narrower than F32 states a γ of its own.
  *
  * <p><b>Output.</b> Rounding to a format is monotonic; so a result computed with an error of at
  * most e and then rounded must lie between the rounded (exact − e) and the rounded (exact + e).
@@ -51,7 +51,17 @@ public final class ErrorBounds {
    * @param magnitude Σ|a·b|
    */
   public static double accumulation(long k, double magnitude) {
-    return gamma(k + 4) * magnitude + k * ETA;
+    return accumulation(gamma(k + 4), k, magnitude);
+  }
+
+  /**
+   * The bound of a sum of {@code k} products, summed as a backend says.
+   *
+   * @param gamma what it promises: {@link dev.minifloat.spi.Kernels#gemmGamma}
+   * @param magnitude Σ|a·b|
+   */
+  public static double accumulation(double gamma, long k, double magnitude) {
+    return gamma * magnitude + k * ETA;
   }
 
   /**

@@ -159,7 +159,7 @@ final class GemmChecks {
       String what = "gemm of " + a.label() + " and " + b.label();
       Compare.equal(what + ": dtype", DType.F32, got.dtype());
       Compare.equal(what + ": shape", shapeOf(a, b), got.shape());
-      ProductOracle.gemm(a, b, ProductOracle.Epilogue.NONE).requireAdmits(what, got);
+      ProductOracle.gemm(backend, a, b, ProductOracle.Epilogue.NONE).requireAdmits(what, got);
     }
   }
 

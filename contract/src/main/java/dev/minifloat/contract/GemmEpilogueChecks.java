@@ -152,7 +152,7 @@ final class GemmEpilogueChecks {
                   a.label(), b.label(), alpha, beta, label(c), label(bias), activation, output);
       Compare.equal(what + ": dtype", output, got.dtype());
       Compare.equal(what + ": shape", GemmChecks.shapeOf(a, b), got.shape());
-      ProductOracle.gemm(a, b, epilogue).requireAdmits(what, got);
+      ProductOracle.gemm(backend, a, b, epilogue).requireAdmits(what, got);
     }
   }
 
@@ -164,7 +164,7 @@ final class GemmEpilogueChecks {
   private static void amax(Backend backend, Format format) {
     Operand a = GemmChecks.random(16, format, M, K);
     Operand b = GemmChecks.random(17, format, K, N);
-    Bounded oracle = ProductOracle.gemm(a, b, Epilogue.NONE);
+    Bounded oracle = ProductOracle.gemm(backend, a, b, Epilogue.NONE);
     double least = 0;
     double most = 0;
     for (int i = 0; i < oracle.exact().length; i++) {
@@ -198,7 +198,8 @@ final class GemmEpilogueChecks {
             ? ProductOracle.unscaled(output.dtype())
             : QuantSpec.of(output.dtype()).scaling(output.scaling());
     for (Activation activation : List.of(Activation.NONE, Activation.SILU)) {
-      Bounded oracle = ProductOracle.gemm(a, b, new Epilogue(1, 0, null, bias, activation));
+      Bounded oracle =
+          ProductOracle.gemm(backend, a, b, new Epilogue(1, 0, null, bias, activation));
       try (Scope scope = backend.scope()) {
         Gemm gemm =
             Gemm.of(a.on(scope), b.on(scope))
@@ -339,7 +340,7 @@ final class GemmEpilogueChecks {
       for (int i = 0; i < 2; i++) {
         for (int j = 0; j < 3; j++) {
           HostTensor got = scope.download(d.slice(0, i, i + 1).slice(1, j, j + 1));
-          ProductOracle.gemm(a.slice(0, i, i + 1), b.slice(1, j, j + 1), Epilogue.NONE)
+          ProductOracle.gemm(backend, a.slice(0, i, i + 1), b.slice(1, j, j + 1), Epilogue.NONE)
               .requireAdmits("crossed batches, product " + i + ", " + j, got);
         }
       }
@@ -358,9 +359,9 @@ final class GemmEpilogueChecks {
                   Gemm.of(a.on(scope), b.on(scope)),
                   Gemm.of(c.on(scope), d.on(scope)).output(DType.BF16)));
       Compare.equal("gemms: results", 2, results.size());
-      ProductOracle.gemm(a, b, Epilogue.NONE)
+      ProductOracle.gemm(backend, a, b, Epilogue.NONE)
           .requireAdmits("first of gemms", scope.download(results.get(0)));
-      ProductOracle.gemm(c, d, Epilogue.NONE)
+      ProductOracle.gemm(backend, c, d, Epilogue.NONE)
           .requireAdmits("second of gemms", scope.download(results.get(1)));
       Compare.equal("gemms: second dtype", DType.BF16, results.get(1).dtype());
     }

@@ -38,6 +38,11 @@ final class Operand {
     return of(Data.tensor(seed, dtype, scaling, dims));
   }
 
+  /** Element type. */
+  DType dtype() {
+    return host.dtype();
+  }
+
   /** The view's extents. */
   Shape shape() {
     return shape;

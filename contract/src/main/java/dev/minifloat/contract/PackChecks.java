@@ -62,7 +62,7 @@ final class PackChecks {
       String what = "gemm of " + a.label() + " and packed " + b.label();
       HostTensor got = scope.download(scope.gemm(Gemm.of(left, right)));
       Compare.equal(what + ": shape", GemmChecks.shapeOf(a, b), got.shape());
-      ProductOracle.gemm(a, b, ProductOracle.Epilogue.NONE).requireAdmits(what, got);
+      ProductOracle.gemm(backend, a, b, ProductOracle.Epilogue.NONE).requireAdmits(what, got);
       Compare.sameBits(what + ", again", got, scope.download(scope.gemm(Gemm.of(left, right))));
     }
   }

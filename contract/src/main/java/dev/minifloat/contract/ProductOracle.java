@@ -1,12 +1,15 @@
 package dev.minifloat.contract;
 
 import dev.minifloat.Activation;
+import dev.minifloat.Backend;
 import dev.minifloat.DType;
 import dev.minifloat.MxScaleRule;
 import dev.minifloat.Overflow;
 import dev.minifloat.QuantSpec;
 import dev.minifloat.Rounding;
 import dev.minifloat.Scaling;
+import dev.minifloat.spi.BackendBase;
+import dev.minifloat.spi.Kernels;
 
 /** Products of matrices: the exact result, and the bound within which a backend must come. */
 final class ProductOracle {
@@ -29,8 +32,24 @@ final class ProductOracle {
     }
   }
 
-  /** D of two stacks of matrices whose batches are equal, or one where the other repeats it. */
+  /** {@link #gemm(double, Operand, Operand, Epilogue)} of sums in F32. */
   static Bounded gemm(Operand a, Operand b, Epilogue epilogue) {
+    return gemm(ErrorBounds.gamma(a.shape().columns() + 4), a, b, epilogue);
+  }
+
+  /** The same of sums as a backend's matrix products promise them. */
+  static Bounded gemm(Backend backend, Operand a, Operand b, Epilogue epilogue) {
+    return backend instanceof BackendBase
+        ? gemm(
+            Kernels.of(backend).gemmGamma(a.dtype(), b.dtype(), a.shape().columns()),
+            a,
+            b,
+            epilogue)
+        : gemm(a, b, epilogue);
+  }
+
+  /** D of two stacks of matrices whose batches are equal, or one where the other repeats it. */
+  private static Bounded gemm(double gamma, Operand a, Operand b, Epilogue epilogue) {
     int m = (int) a.shape().rows();
     int k = (int) a.shape().columns();
     int n = (int) b.shape().columns();
@@ -52,14 +71,27 @@ final class ProductOracle {
           sum.add(a.values()[left + i], b.values()[right + i * n]);
         }
       }
-      finish(epilogue, at, column, k, sum, exact, error);
+      finish(
+          epilogue,
+          at,
+          column,
+          ErrorBounds.accumulation(gamma, k, sum.magnitude()),
+          sum,
+          exact,
+          error);
     }
     return new Bounded(exact, error);
   }
 
   private static void finish(
-      Epilogue epilogue, int at, int column, int k, ExactSum sum, double[] exact, double[] error) {
-    double accumulation = epilogue.alpha == 0 ? 0 : ErrorBounds.accumulation(k, sum.magnitude());
+      Epilogue epilogue,
+      int at,
+      int column,
+      double bounded,
+      ExactSum sum,
+      double[] exact,
+      double[] error) {
+    double accumulation = epilogue.alpha == 0 ? 0 : bounded;
     double value = sum.value();
     double bound = accumulation;
     if (!epilogue.isPlain()) {

@@ -3,6 +3,7 @@ package dev.minifloat.cuda;
 import dev.minifloat.contract.Check;
 import dev.minifloat.contract.Contract;
 import dev.minifloat.contract.Size;
+import dev.minifloat.cuda.sim.SimulatedDriver;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
@@ -20,7 +21,11 @@ abstract class ContractOnSimulator {
   private final Predicate<Check> wanted;
 
   ContractOnSimulator(String device, Predicate<Check> wanted) {
-    this.simulated = new SimulatedBackend(device);
+    this(SimulatedDriver.of("sim:" + device), wanted);
+  }
+
+  ContractOnSimulator(SimulatedDriver driver, Predicate<Check> wanted) {
+    this.simulated = new SimulatedBackend(driver);
     this.wanted = wanted;
   }
 

@@ -1,6 +1,7 @@
 package dev.minifloat.cuda.internal.ops;
 
 import dev.minifloat.Activation;
+import dev.minifloat.DType;
 import dev.minifloat.Overflow;
 import dev.minifloat.QuantSpec;
 import dev.minifloat.Rounding;
@@ -15,6 +16,7 @@ import java.lang.foreign.MemorySegment;
 /** The operations of the backend, each in the class of its kind. */
 public final class CudaKernels implements Kernels {
   private final CommandQueue queue;
+  private final KernelSet kernels;
   private final Copies copies;
   private final Conversions conversions;
   private final Quantizer quantizer;
@@ -25,6 +27,7 @@ public final class CudaKernels implements Kernels {
   /** Operations on a device's queue. */
   public CudaKernels(CommandQueue queue, KernelSet kernels) {
     this.queue = queue;
+    this.kernels = kernels;
     copies = new Copies(queue, kernels);
     conversions = new Conversions(queue, kernels);
     quantizer = new Quantizer(queue, kernels);
@@ -71,6 +74,11 @@ public final class CudaKernels implements Kernels {
   @Override
   public void gemm(GemmCall call) {
     products.gemm(call);
+  }
+
+  @Override
+  public double gemmGamma(DType a, DType b, long k) {
+    return kernels.gamma(a, b, k);
   }
 
   @Override

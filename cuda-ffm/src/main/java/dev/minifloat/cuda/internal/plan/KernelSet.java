@@ -77,13 +77,24 @@ public final class KernelSet {
   }
 
   /**
-   * The first of some kernels whose PTX isn't too new for the driver; empty for none at all.
+   * The first of some kernels whose PTX isn't too new for the driver; empty for none.
    *
-   * @throws dev.minifloat.cuda.CudaException if the driver takes none of them
+   * @throws dev.minifloat.cuda.CudaException if finding out fails
    */
   Optional<KernelEntry> first(Stream<KernelEntry> wanted) {
-    List<KernelEntry> candidates = wanted.toList();
-    return candidates.isEmpty() ? Optional.empty() : Optional.of(cache.first(candidates).entry());
+    return wanted.filter(cache::takes).findFirst();
+  }
+
+  /**
+   * The largest γ that a kernel for products of these types states for sums of {@code k} products:
+   * which one it will be, scalings and extents decide too.
+   */
+  public double gamma(DType a, DType b, long k) {
+    return Stream.of(Operation.GEMM, Operation.SKINNY)
+        .flatMap(operation -> products(operation, List.of(a, b), List.of()).stream())
+        .mapToDouble(kernel -> kernel.bound().gamma(k))
+        .max()
+        .orElse(Double.POSITIVE_INFINITY);
   }
 
   /** A scaling's name in the catalog. */
