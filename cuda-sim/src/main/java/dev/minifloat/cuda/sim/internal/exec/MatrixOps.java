@@ -38,7 +38,7 @@ final class MatrixOps {
       void together(Warp warp, Frame frame, int lanes) {
         long[] elements = new long[matrices * 64];
         MemoryAccess access = new MemoryAccess(warp, frame, false);
-        Traffic traffic = new Traffic(warp.counters, ROW_BYTES, false);
+        Traffic traffic = warp.reads.begin(ROW_BYTES);
         for (int row = 0; row < matrices * 8; row++) {
           long at = address.of(frame, row);
           StateSpace real = access.open(row, space, at, ROW_BYTES);
@@ -97,7 +97,7 @@ final class MatrixOps {
           }
         }
         MemoryAccess access = new MemoryAccess(warp, frame, false);
-        Traffic traffic = new Traffic(warp.counters, ROW_BYTES, true);
+        Traffic traffic = warp.writes.begin(ROW_BYTES);
         for (int row = 0; row < matrices * 8; row++) {
           long at = address.of(frame, row);
           StateSpace real = access.open(row, space, at, ROW_BYTES);

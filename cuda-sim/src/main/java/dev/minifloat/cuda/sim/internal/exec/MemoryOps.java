@@ -42,7 +42,7 @@ final class MemoryOps {
       void execute(Warp warp, Frame frame, int mask) {
         long[] r = frame.registers;
         MemoryAccess access = new MemoryAccess(warp, frame, strong);
-        Traffic traffic = new Traffic(warp.counters, total, false);
+        Traffic traffic = warp.reads.begin(total);
         for (int m = mask; m != 0; m &= m - 1) {
           int lane = Integer.numberOfTrailingZeros(m);
           long at = address.of(frame, lane);
@@ -72,7 +72,7 @@ final class MemoryOps {
       void execute(Warp warp, Frame frame, int mask) {
         long[] r = frame.registers;
         MemoryAccess access = new MemoryAccess(warp, frame, strong);
-        Traffic traffic = new Traffic(warp.counters, total, true);
+        Traffic traffic = warp.writes.begin(total);
         for (int m = mask; m != 0; m &= m - 1) {
           int lane = Integer.numberOfTrailingZeros(m);
           long at = address.of(frame, lane);
@@ -103,7 +103,7 @@ final class MemoryOps {
       void execute(Warp warp, Frame frame, int mask) {
         long[] r = frame.registers;
         MemoryAccess access = new MemoryAccess(warp, frame, true);
-        Traffic traffic = new Traffic(warp.counters, bytes, true);
+        Traffic traffic = warp.writes.begin(bytes);
         for (int m = mask; m != 0; m &= m - 1) {
           int lane = Integer.numberOfTrailingZeros(m);
           long where = address.of(frame, lane);
@@ -172,8 +172,8 @@ final class MemoryOps {
       void execute(Warp warp, Frame frame, int mask) {
         SharedMemory shared = warp.block.shared();
         RaceDetector races = shared.races();
-        Traffic read = new Traffic(warp.counters, bytes, false);
-        Traffic write = new Traffic(warp.counters, bytes, true);
+        Traffic read = warp.reads.begin(bytes);
+        Traffic write = warp.writes.begin(bytes);
         for (int m = mask; m != 0; m &= m - 1) {
           int lane = Integer.numberOfTrailingZeros(m);
           warp.lane = lane;

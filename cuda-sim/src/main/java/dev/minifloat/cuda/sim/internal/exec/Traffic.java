@@ -1,29 +1,49 @@
 package dev.minifloat.cuda.sim.internal.exec;
 
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
+import java.util.Arrays;
 
-/** Counts what one warp instruction moves: sectors of global memory, passes over shared banks. */
+/**
+ * Counts what one warp instruction after the other moves: sectors of global memory, passes over
+ * shared banks.
+ */
 final class Traffic {
   private static final int BANKS = 32;
 
   private final Counters counters;
-  private final int bytes;
   private final boolean write;
+  private int bytes;
   private final long[] sectors = new long[64];
   private int sectorCount;
   private final long[] words = new long[32];
   private int wordCount;
 
+  /** Whether each word lies behind the one before, so that all differ. */
+  private boolean rising;
+
+  private final int[] perBank = new int[BANKS];
+
   /**
-   * The traffic of an instruction.
+   * The traffic of a warp.
    *
-   * @param bytes what each lane moves
    * @param write whether it goes to memory
    */
-  Traffic(Counters counters, int bytes, boolean write) {
+  Traffic(Counters counters, boolean write) {
     this.counters = counters;
-    this.bytes = bytes;
     this.write = write;
+  }
+
+  /**
+   * Begins with an instruction.
+   *
+   * @param each bytes that each lane moves
+   */
+  Traffic begin(int each) {
+    bytes = each;
+    sectorCount = 0;
+    wordCount = 0;
+    rising = true;
+    return this;
   }
 
   /** A lane moves its bytes. */
@@ -36,7 +56,9 @@ final class Traffic {
         counters.globalBytesRead += bytes;
       }
     } else if (space == StateSpace.SHARED) {
-      words[wordCount++] = address & 0xFF_FFFF;
+      long word = (address & 0xFF_FFFF) >>> 2;
+      rising &= wordCount == 0 || word > words[wordCount - 1];
+      words[wordCount++] = word;
       if (write) {
         counters.sharedBytesWritten += bytes;
       } else {
@@ -72,15 +94,15 @@ final class Traffic {
 
   /** The most different words that one bank has to give. */
   private int passes(int from, int to) {
-    int[] perBank = new int[BANKS];
+    Arrays.fill(perBank, 0);
     int most = 1;
     int wordsEach = Math.max(1, bytes / 4);
     for (int i = from; i < to; i++) {
-      if (seen(from, i)) {
+      if (!rising && seen(from, i)) {
         continue;
       }
       for (int w = 0; w < wordsEach; w++) {
-        int bank = (int) ((words[i] >>> 2) + w) & BANKS - 1;
+        int bank = (int) (words[i] + w) & BANKS - 1;
         most = Math.max(most, ++perBank[bank]);
       }
     }
@@ -89,7 +111,7 @@ final class Traffic {
 
   private boolean seen(int from, int at) {
     for (int i = from; i < at; i++) {
-      if (words[i] >>> 2 == words[at] >>> 2) {
+      if (words[i] == words[at]) {
         return true;
       }
     }

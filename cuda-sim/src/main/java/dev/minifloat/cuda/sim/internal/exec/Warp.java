@@ -18,6 +18,8 @@ final class Warp {
   final Block block;
   final int index;
   final Counters counters;
+  final Traffic reads;
+  final Traffic writes;
   final LocalMemory local;
   final AsyncCopies copies;
   private final Op[] ops;
@@ -64,6 +66,8 @@ final class Warp {
     this.live = existing;
     this.ops = block.launch().ops();
     this.counters = block.launch().counters();
+    this.reads = new Traffic(counters, false);
+    this.writes = new Traffic(counters, true);
     this.local = new LocalMemory(entry.code.code().localBytes());
     this.copies = new AsyncCopies(this);
     Arrays.fill(lanePc, entry.code.code().firstPc());
