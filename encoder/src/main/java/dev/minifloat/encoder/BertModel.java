@@ -1,6 +1,7 @@
 package dev.minifloat.encoder;
 
 import dev.minifloat.Activation;
+import dev.minifloat.Backend;
 import dev.minifloat.DType;
 import dev.minifloat.Gemm;
 import dev.minifloat.HostTensor;
@@ -38,6 +39,28 @@ final class BertModel {
       Linear down,
       Norm outputNorm) {}
 
+  /**
+   * Brings weights to where they are used.
+   *
+   * @param owner owns the tensors
+   * @param quantizer quantizes them: the owner's backend, or another, whose tensors are copied
+   */
+  private record Loader(Scope owner, Backend quantizer, BertWeights weights) {
+    Loader into(Scope other) {
+      return new Loader(other, quantizer, weights);
+    }
+
+    /** Matrices of that name, one below the other, or the vectors one behind the other. */
+    Tensor load(QuantSpec format, String... names) {
+      try (Scope temporary = quantizer.scope()) {
+        Tensor plain = weights.uploadRows(temporary, names);
+        return quantizer.equals(owner.backend())
+            ? owner.quantize(plain, format)
+            : owner.upload(temporary.download(temporary.quantize(plain, format)));
+      }
+    }
+  }
+
   private final BertConfig config;
   private final EncoderOptions options;
   private final Tensor words;
@@ -54,37 +77,38 @@ final class BertModel {
    * Uploads and quantizes the weights.
    *
    * @param owner owns them
+   * @param quantizer quantizes them, and isn't used any more after that
    */
-  BertModel(Scope owner, BertWeights weights, EncoderOptions options) {
+  BertModel(Scope owner, Backend quantizer, BertWeights weights, EncoderOptions options) {
+    Loader loader = new Loader(owner, quantizer, weights);
     this.config = weights.config();
     this.options = options;
-    this.words = table(owner, weights, BertWeights.WORDS);
-    this.positions = table(owner, weights, BertWeights.POSITIONS);
-    this.types = table(owner, weights, BertWeights.TYPES);
-    this.embeddingNorm = norm(owner, weights, BertWeights.EMBEDDING_NORM);
+    this.words = table(loader, BertWeights.WORDS);
+    this.positions = table(loader, BertWeights.POSITIONS);
+    this.types = table(loader, BertWeights.TYPES);
+    this.embeddingNorm = norm(loader, BertWeights.EMBEDDING_NORM);
     for (int i = 0; i < config.layers(); i++) {
       layers.add(
           new Layer(
               projections(
-                  owner,
-                  weights,
+                  loader,
                   BertWeights.layer(i, BertWeights.QUERY),
                   BertWeights.layer(i, BertWeights.KEY),
                   BertWeights.layer(i, BertWeights.VALUE)),
-              linear(owner, weights, BertWeights.layer(i, BertWeights.ATTENTION_OUTPUT)),
-              norm(owner, weights, BertWeights.layer(i, BertWeights.ATTENTION_NORM)),
-              linear(owner, weights, BertWeights.layer(i, BertWeights.UP)),
-              linear(owner, weights, BertWeights.layer(i, BertWeights.DOWN)),
-              norm(owner, weights, BertWeights.layer(i, BertWeights.OUTPUT_NORM))));
+              linear(loader, BertWeights.layer(i, BertWeights.ATTENTION_OUTPUT)),
+              norm(loader, BertWeights.layer(i, BertWeights.ATTENTION_NORM)),
+              linear(loader, BertWeights.layer(i, BertWeights.UP)),
+              linear(loader, BertWeights.layer(i, BertWeights.DOWN)),
+              norm(loader, BertWeights.layer(i, BertWeights.OUTPUT_NORM))));
     }
   }
 
   /** One product of the same input costs less than three: the input is packed once. */
-  private List<Linear> projections(Scope owner, BertWeights weights, String... parts) {
+  private List<Linear> projections(Loader loader, String... parts) {
     if (scalesEndWithRows(options.weights().linear().scaling(), config.hidden())) {
-      return List.of(linear(owner, weights, parts));
+      return List.of(linear(loader, parts));
     }
-    return Stream.of(parts).map(part -> linear(owner, weights, part)).toList();
+    return Stream.of(parts).map(part -> linear(loader, part)).toList();
   }
 
   /** Whether matrices of {@code rows} rows have the same scales apart and one below the other. */
@@ -96,29 +120,28 @@ final class BertModel {
     };
   }
 
-  private Tensor table(Scope owner, BertWeights weights, String name) {
-    Tensor table = quantized(owner, options.weights().tables(), weights, name);
+  private Tensor table(Loader loader, String name) {
+    Tensor table = loader.load(options.weights().tables(), name);
     tableBytes += table.byteSize();
     return table;
   }
 
   /** The linear layer that gives the results of all parts, one after the other. */
-  private Linear linear(Scope owner, BertWeights weights, String... parts) {
+  private Linear linear(Loader loader, String... parts) {
     return new Linear(
-        matrix(owner, weights, suffixed(parts, ".weight")),
-        vector(owner, weights, suffixed(parts, ".bias")));
+        matrix(loader, suffixed(parts, ".weight")), vector(loader, suffixed(parts, ".bias")));
   }
 
-  private Tensor matrix(Scope owner, BertWeights weights, String... names) {
+  private Tensor matrix(Loader loader, String... names) {
     QuantSpec format = options.weights().linear();
     if (!options.packed()) {
-      Tensor matrix = quantized(owner, format, weights, names);
+      Tensor matrix = loader.load(format, names);
       linearBytes += matrix.byteSize();
       return matrix.transposed();
     }
-    try (Scope temporary = owner.backend().scope()) {
-      Tensor matrix = quantized(temporary, format, weights, names);
-      Tensor packed = owner.pack(matrix.transposed());
+    try (Scope temporary = loader.owner.backend().scope()) {
+      Tensor matrix = loader.into(temporary).load(format, names);
+      Tensor packed = loader.owner.pack(matrix.transposed());
       linearBytes += matrix.byteSize();
       packedBytes += packed.byteSize() - matrix.byteSize();
       return packed;
@@ -129,22 +152,14 @@ final class BertModel {
     return Stream.of(parts).map(part -> part + suffix).toArray(String[]::new);
   }
 
-  private Norm norm(Scope owner, BertWeights weights, String part) {
-    return new Norm(
-        vector(owner, weights, part + ".weight"), vector(owner, weights, part + ".bias"));
+  private Norm norm(Loader loader, String part) {
+    return new Norm(vector(loader, part + ".weight"), vector(loader, part + ".bias"));
   }
 
-  private Tensor vector(Scope owner, BertWeights weights, String... names) {
-    Tensor vector = quantized(owner, WeightFormat.F32.linear(), weights, names);
+  private Tensor vector(Loader loader, String... names) {
+    Tensor vector = loader.load(WeightFormat.F32.linear(), names);
     vectorBytes += vector.byteSize();
     return vector;
-  }
-
-  private static Tensor quantized(
-      Scope owner, QuantSpec format, BertWeights weights, String... names) {
-    try (Scope upload = owner.backend().scope()) {
-      return owner.quantize(weights.uploadRows(upload, names), format);
-    }
   }
 
   /** Bytes of the weights. */

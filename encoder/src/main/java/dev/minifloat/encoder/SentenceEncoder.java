@@ -35,6 +35,24 @@ public final class SentenceEncoder implements AutoCloseable {
    */
   public SentenceEncoder(
       Backend backend, BertWeights weights, WordPieceTokenizer tokenizer, EncoderOptions options) {
+    this(backend, backend, weights, tokenizer, options);
+  }
+
+  /**
+   * An encoder whose weights another backend quantizes: all give the same bits, and one may be much
+   * faster at it.
+   *
+   * @param backend where to compute; must outlive the encoder
+   * @param quantizer quantizes the weights, which are copied from there; not used after that
+   * @param tokenizer cuts texts into tokens; null for an encoder of token ids only
+   * @throws IllegalArgumentException if the options or the tokenizer don't fit the model
+   */
+  public SentenceEncoder(
+      Backend backend,
+      Backend quantizer,
+      BertWeights weights,
+      WordPieceTokenizer tokenizer,
+      EncoderOptions options) {
     this.backend = Objects.requireNonNull(backend, "backend");
     this.tokenizer = tokenizer;
     this.options = Objects.requireNonNull(options, "options");
@@ -51,7 +69,8 @@ public final class SentenceEncoder implements AutoCloseable {
     }
     this.owner = backend.scope();
     try {
-      this.model = new BertModel(owner, weights, options);
+      this.model =
+          new BertModel(owner, Objects.requireNonNull(quantizer, "quantizer"), weights, options);
     } catch (RuntimeException | Error e) {
       owner.close();
       throw e;
