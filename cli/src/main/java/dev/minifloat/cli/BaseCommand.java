@@ -68,6 +68,16 @@ abstract class BaseCommand implements Callable<Integer> {
     return parsed(option, () -> Backends.open(name));
   }
 
+  /** Whether a backend is one that runs only if it is named, as simulated ones; null is not. */
+  static boolean isByNameOnly(String name) {
+    return name != null
+        && Backends.report().stream()
+            .anyMatch(
+                report ->
+                    report.priority() < 0
+                        && (name.equals(report.name()) || name.startsWith(report.name() + ":")));
+  }
+
   /**
    * Complains about the name of a backend that there isn't.
    *

@@ -9,6 +9,7 @@ import dev.minifloat.cli.report.FormatResult;
 import dev.minifloat.cli.report.HtmlReport;
 import dev.minifloat.cli.report.JFreeCharts;
 import dev.minifloat.cli.report.Report;
+import dev.minifloat.cuda.CudaBackend;
 import dev.minifloat.encoder.ExpectedEmbeddings;
 import dev.minifloat.encoder.KnownModel;
 import dev.minifloat.encoder.ModelArchive;
@@ -33,16 +34,24 @@ import picocli.CommandLine.Option;
     description = {
       "Embed a dozen sentences with a model's weights in F32, F16, BF16, FP8, MXFP8, MXFP4 and"
           + " NVFP4, print what each format saves and costs, and write a report with charts.",
-      "Fails if F32 is not what ONNX Runtime gives."
+      "Fails if F32 is not what ONNX Runtime gives.",
+      "With --sentence, or on a simulated GPU, embed one sentence with the weights in FP8, there and"
+          + " on the CPU, and print both vectors. Fails if they differ by more than the order of"
+          + " sums explains."
     },
     footer = {
       "",
       "Examples:",
       "  minifloat demo",
-      "  minifloat demo --backend all --model bge-small --report bge.html"
+      "  minifloat demo --backend all --model bge-small --report bge.html",
+      "  minifloat demo --backend cuda-sim:sm_89",
+      "  minifloat demo --backend cuda --sentence 'The tomatoes need water.'"
     })
 final class DemoCommand extends BaseCommand {
   private static final String ALL = "all";
+
+  /** Short: a simulated GPU takes a second or more for each token. */
+  private static final String SENTENCE = "The tomatoes need water.";
 
   @Option(
       names = "--backend",
@@ -73,6 +82,15 @@ final class DemoCommand extends BaseCommand {
       description = "The folder of the models' jars. Default: ${DEFAULT-VALUE}.")
   Path modelsDir;
 
+  @Option(
+      names = "--sentence",
+      paramLabel = "TEXT",
+      description =
+          "Embed this only, in FP8, and compare with the CPU. On a simulated GPU the default is \""
+              + SENTENCE
+              + "\"")
+  String sentence;
+
   @Option(names = "--json", description = "Print JSON.")
   boolean json;
 
@@ -95,6 +113,9 @@ final class DemoCommand extends BaseCommand {
   @Override
   public Integer call() {
     KnownModel model = parsed("--model", () -> KnownModel.named(modelName));
+    if (sentence != null || isByNameOnly(backendName)) {
+      return compareOneSentence(model);
+    }
     List<String> names = backendNames();
     OutputFile.requireWritable(reportFile);
     Report report = report(model, names);
@@ -115,6 +136,51 @@ final class DemoCommand extends BaseCommand {
       }
     }
     return 0;
+  }
+
+  /** The short form: one sentence, one format, two backends. */
+  private int compareOneSentence(KnownModel model) {
+    if (ALL.equals(backendName)) {
+      throw usage("--sentence is compared on one backend, so it goes without --backend all");
+    }
+    if (spec.commandLine().getParseResult().hasMatchedOption("--report")) {
+      throw usage("--report holds the figures of all formats, and one sentence has none");
+    }
+    String text = sentence == null ? SENTENCE : sentence;
+    SentenceDemo.Result result;
+    try (Backend other = openBackend(backendName);
+        Backend cpu = openCpu(other.name());
+        Progress progress = Progress.of("Embedding", SentenceDemo.STEPS, " steps")) {
+      ModelArchive archive = ModelArchive.open(model, modelsDir);
+      result = new SentenceDemo(model, archive, text, progress).run(cpu, other);
+    }
+    if (json) {
+      Json.print(out(), SentenceDemo.map(result));
+    } else {
+      SentenceDemo.print(result, out());
+    }
+    if (!result.agrees()) {
+      throw new CommandFailure(
+          "backend %s: the embedding differs from %s's by %.1e, more than %.0e"
+              .formatted(
+                  result.other().backend(),
+                  result.cpu().backend(),
+                  result.largestDifference(),
+                  ExpectedEmbeddings.TOLERANCE));
+    }
+    return 0;
+  }
+
+  /** The best backend on the CPU that is not the one it is compared with. */
+  private static Backend openCpu(String other) {
+    return Backends.report().stream()
+        .filter(report -> report.priority() >= 0)
+        .filter(report -> report.availability() instanceof Availability.Available)
+        .map(Backends.Report::name)
+        .filter(name -> !name.equals(CudaBackend.NAME) && !name.equals(other))
+        .findFirst()
+        .map(Backends::open)
+        .orElseThrow(() -> new CommandFailure("no backend on the CPU can run to compare with"));
   }
 
   /** Names of the backends to run; null for the best one. */

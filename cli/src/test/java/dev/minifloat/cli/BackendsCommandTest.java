@@ -1,8 +1,10 @@
 package dev.minifloat.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.minifloat.Backend;
 import dev.minifloat.Backends;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
@@ -44,6 +46,48 @@ class BackendsCommandTest {
     assertTrue(
         cuda.get("usable").asBoolean() || cuda.get("remedy").asString().contains("cuda-sim:sm_89"),
         cuda.toString());
+  }
+
+  @Test
+  void saysWhyABackendCantRunAndWhichIsUsed() {
+    String out = Cli.run("backends").out();
+    JsonNode list = Cli.run("backends", "--json").json();
+
+    for (JsonNode backend : list) {
+      String name = backend.get("name").asString();
+      assertEquals(
+          backend.get("default").asBoolean(),
+          out.contains("Backend " + name + " is used where --backend names no other."),
+          out);
+      if (!backend.get("usable").asBoolean()) {
+        assertTrue(out.contains("Backend " + name + " can't run here:"), out);
+        assertTrue(out.contains("  why:  " + backend.get("why").asString()), out);
+        assertTrue(out.contains("  help: " + backend.get("remedy").asString()), out);
+      }
+    }
+  }
+
+  @Test
+  void theDefaultIsTheOneThatBestOpens() {
+    JsonNode list = Cli.run("backends", "--json").json();
+
+    try (Backend best = Backends.best()) {
+      for (JsonNode backend : list) {
+        assertEquals(
+            backend.get("name").asString().equals(best.name()),
+            backend.get("default").asBoolean(),
+            list.toString());
+      }
+    }
+  }
+
+  @Test
+  void aSimulatedGpuIsNeverTheDefault() {
+    Cli result = Cli.run("backends");
+
+    assertFalse(named(Cli.run("backends", "--json").json(), "cuda-sim").get("default").asBoolean());
+    assertTrue(
+        result.out().contains("Backend cuda-sim is used only if it is named: "), result.out());
   }
 
   @Test

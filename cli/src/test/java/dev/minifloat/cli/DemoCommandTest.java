@@ -4,9 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import dev.minifloat.BackendInfo;
 import dev.minifloat.cli.report.AwtFonts;
 import dev.minifloat.cli.report.ChartRenderer;
 import dev.minifloat.cli.report.JFreeCharts;
+import dev.minifloat.encoder.KnownModel;
 import dev.minifloat.encoder.WeightFormat;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -184,6 +186,84 @@ class DemoCommandTest {
     assertEquals(1, code);
     assertTrue(out.toString().contains("F32"), out.toString());
     assertFalse(out.toString().contains(target.toString()), out.toString());
+  }
+
+  @Test
+  void aSentenceOnASimulatedGpuIsThatOfTheCpu() {
+    JsonNode json =
+        Cli.run("demo", "--models", MODELS, "--backend", "cuda-sim:sm_89", "--json").json();
+
+    assertTrue(json.get("agrees").asBoolean(), json.toString());
+    assertEquals(7, json.get("tokens").asInt());
+    // As in the other test, but an F32 scale for each of the outputs beside.
+    assertEquals(42_467_328 / 4 + 6 * 4 * (5 * 384 + 1536), json.get("linearBytes").asLong());
+    JsonNode cpu = json.get("backends").get(0);
+    JsonNode gpu = json.get("backends").get(1);
+    assertEquals("vector", cpu.get("backend").asString());
+    assertEquals("cuda-sim:sm_89", gpu.get("backend").asString());
+    assertCosineOfVectors(cpu.get("vector"), gpu.get("vector"));
+  }
+
+  /** Computed here anew: the same to what sums in another order change. */
+  private static void assertCosineOfVectors(JsonNode expected, JsonNode actual) {
+    assertEquals(384, expected.size());
+    assertEquals(384, actual.size());
+    double dot = 0;
+    double squares = 0;
+    for (int i = 0; i < expected.size(); i++) {
+      dot += expected.get(i).asDouble() * actual.get(i).asDouble();
+      squares += Math.pow(expected.get(i).asDouble(), 2);
+      assertEquals(expected.get(i).asDouble(), actual.get(i).asDouble(), 1e-4);
+    }
+    assertEquals(1, squares, 1e-6);
+    assertEquals(1, dot, 1e-6);
+  }
+
+  @Test
+  void aSentenceIsComparedAndPrinted() {
+    Cli result =
+        Cli.run(
+            "demo",
+            "--models",
+            MODELS,
+            "--backend=vector",
+            "--sentence",
+            "Rain.",
+            "--model=minilm");
+
+    assertEquals(0, result.code(), result.err());
+    assertTrue(result.out().contains("sentence: \"Rain.\", 4 tokens"), result.out());
+    assertTrue(result.out().contains("quantized on reference for both"), result.out());
+    assertTrue(result.out().contains("The cosine of the two is "), result.out());
+  }
+
+  @Test
+  void vectorsAgreeUpToTheOrderOfSums() {
+    float[] ones = {1, 0, 0, 0};
+    float[] off = {1, 2e-4f, 0, 0};
+
+    assertTrue(compared(ones, ones).agrees());
+    assertFalse(compared(ones, off).agrees());
+    assertFalse(compared(ones, new float[] {1, Float.NaN, 0, 0}).agrees());
+    assertFalse(compared(ones, new float[] {Float.NaN, 0, 0, 0}).agrees());
+    assertEquals(2e-4, compared(ones, off).largestDifference(), 1e-9);
+  }
+
+  private static SentenceDemo.Result compared(float[] cpu, float[] other) {
+    return new SentenceDemo.Result(KnownModel.named("minilm"), "", 0, 0, run(cpu), run(other));
+  }
+
+  private static SentenceDemo.Run run(float[] vector) {
+    return new SentenceDemo.Run("abacus", new BackendInfo("beads", 0, 1), 0, 0, vector);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--backend=all", "--report=r.html"})
+  void whatASentenceHasNoUseForIsWrongUsage(String option) {
+    Cli result = Cli.run("demo", "--models", MODELS, "--sentence", "Rain.", option);
+
+    assertEquals(2, result.code());
+    assertTrue(result.err().contains(option.substring(0, option.indexOf('='))), result.err());
   }
 
   @Test
