@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.dot;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
 import static dev.minifloat.cpu.internal.runtime.Species.BITS;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
@@ -55,11 +56,13 @@ final class DotI8 implements DotFused {
                                   .convertShape(VectorOperators.B2S, WIDE_SHORT, 0)))
               .sub((short) 1)
               .reinterpretAsInts();
-      lower = lower.add(sums.lanewise(VectorOperators.LSHL, 16).lanewise(VectorOperators.ASHR, 16));
-      upper = upper.add(sums.lanewise(VectorOperators.ASHR, 16));
+      lower =
+          INTS.cast(lower)
+              .add(sums.lanewise(VectorOperators.LSHL, 16).lanewise(VectorOperators.ASHR, 16));
+      upper = INTS.cast(upper).add(sums.lanewise(VectorOperators.ASHR, 16));
     }
     // At most 2^16 · 2^14; addition of ints has no order to keep.
-    return rest + lower.add(upper).reduceLanes(VectorOperators.ADD);
+    return rest + INTS.cast(lower).add(upper).reduceLanes(VectorOperators.ADD);
   }
 
   private static int tail(MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n) {

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.dot;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -122,6 +123,7 @@ final class DotNibbles {
                       .reinterpretAsFloats(),
                   s);
     }
+    s = FLOATS.cast(s);
     s = s.add(s.rearrange(DotLanes.EIGHT_AWAY));
     s = s.add(s.rearrange(DotLanes.FOUR_AWAY));
     s = s.add(s.rearrange(DotLanes.TWO_AWAY));

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.gemv;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -191,7 +192,7 @@ final class GemvBytes implements GemvRows {
       s2 = e1.fma(FloatVector.fromMemorySegment(FLOAT, vector, q + 2 * V, LE), s2);
       s3 = e3.fma(FloatVector.fromMemorySegment(FLOAT, vector, q + 3 * V, LE), s3);
     }
-    s0.add(s1).add(s2.add(s3)).intoArray(sums, to);
+    FLOATS.cast(s0).add(s1).add(FLOATS.cast(s2).add(s3)).intoArray(sums, to);
     return i;
   }
 
@@ -232,13 +233,13 @@ final class GemvBytes implements GemvRows {
                 .fma(FloatVector.fromMemorySegment(FLOAT, vector, i * X_STEP + part * V, LE), step);
       }
       if (GROUP == 0) {
-        sum = sum.add(step);
+        sum = FLOATS.cast(sum).add(FLOATS.cast(step));
       } else {
         FloatVector factors = FloatVector.fromArray(FLOAT, scales, scale + i * STEP_SCALES);
-        sum = step.fma(factors.rearrange(SPREAD), sum);
+        sum = FLOATS.cast(step).fma(factors.rearrange(SPREAD), sum);
       }
     }
-    sum.intoArray(sums, to);
+    FLOATS.cast(sum).intoArray(sums, to);
     return end;
   }
 }

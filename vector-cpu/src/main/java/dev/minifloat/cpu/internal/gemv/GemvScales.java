@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.gemv;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE_REACH;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
@@ -258,9 +259,9 @@ final class GemvScales {
     for (; i <= count - LANES; i += LANES) {
       IntVector bits = FloatVector.fromArray(FLOAT, x, i).reinterpretAsInts();
       // Zero becomes the largest.
-      smallest = smallest.min(bits.and(magnitude).sub(1).and(magnitude));
+      smallest = INTS.cast(smallest).min(bits.and(magnitude).sub(1).and(magnitude));
     }
-    int least = smallest.reduceLanes(VectorOperators.MIN);
+    int least = INTS.cast(smallest).reduceLanes(VectorOperators.MIN);
     for (; i < count; i++) {
       least = Math.min(least, ((Float.floatToRawIntBits(x[i]) & MAGNITUDE) - 1) & MAGNITUDE);
     }

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.gemv;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -116,10 +117,10 @@ final class GemvWords implements GemvRows {
       s3 = e3.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 3 * V, LE), s3);
     }
     if (VECTORS == 1) {
-      s0.add(s1).add(s2.add(s3)).intoArray(sums, to);
+      FLOATS.cast(s0).add(s1).add(FLOATS.cast(s2).add(s3)).intoArray(sums, to);
     } else {
-      s0.add(s1).intoArray(sums, to);
-      s2.add(s3).intoArray(sums, to + stride);
+      FLOATS.cast(s0).add(s1).intoArray(sums, to);
+      FLOATS.cast(s2).add(s3).intoArray(sums, to + stride);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.quantize;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -96,12 +97,13 @@ final class BlockScales {
     int i = 0;
     for (; i <= count - LANES; i += LANES) {
       IntVector bits = IntVector.fromMemorySegment(INT, x, 4L * i, LE);
-      low = low.min(bits);
-      high = high.max(bits);
+      low = INTS.cast(low).min(bits);
+      high = INTS.cast(high).max(bits);
     }
     boolean within =
-        low.compare(VectorOperators.LT, from)
-            .or(high.compare(VectorOperators.GT, to))
+        INTS.cast(low)
+            .compare(VectorOperators.LT, from)
+            .or(INTS.cast(high).compare(VectorOperators.GT, to))
             .not()
             .allTrue();
     for (; i < count; i++) {
