@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.convert;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
@@ -228,6 +229,7 @@ final class EncodeTemplate implements FusedEncoder {
                 ? code.blend(sign.or(NAN_CODE), nan)
                 : code.blend(CONVERT ? NAN_CODE : 0, nan);
       }
+      code = INTS.cast(code);
       if (WIDTH == 4) {
         code.intoMemorySegment(y, to + 4L * i, LE);
       } else if (WIDTH == 2) {

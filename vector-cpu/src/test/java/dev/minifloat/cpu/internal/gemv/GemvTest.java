@@ -234,11 +234,11 @@ class GemvTest {
   @ParameterizedTest
   @EnumSource(
       value = DType.class,
-      names = {"F32", "BF16", "F16", "F4_E2M1", "I4"})
+      names = {"F32", "BF16", "F16", "F8_E4M3", "F8_E5M2", "F4_E2M1", "I4"})
   void fourRowsTogetherGiveTheBitsOfEachAlone(DType dtype) {
     int step = GemvFormat.step(dtype);
     for (int group : groups(dtype)) {
-      for (int steps : new int[] {1, 2, 3, 7, 16}) {
+      for (int steps : new int[] {1, 2, 3, 7, 16, 131}) {
         String what = dtype + " groups of " + group + ", steps " + steps;
         checkFourRows(dtype, group, step, steps, what);
       }
@@ -256,6 +256,11 @@ class GemvTest {
       for (long i = 0; i < w.byteSize() / 2; i++) {
         // Any BF16, and so any F32, but infinities and NaNs.
         w.setAtIndex(ValueLayout.JAVA_SHORT, i, (short) (random.nextInt(0x7000) << 1 & 0xBFFF));
+      }
+      for (long i = 0; isByteFloat(dtype) && i < w.byteSize(); i++) {
+        // In some steps a zero or subnormal, or two.
+        int magnitude = random.nextInt(200) == 0 ? random.nextInt(4) : 8 + random.nextInt(0x70);
+        w.set(ValueLayout.JAVA_BYTE, i, (byte) (magnitude | random.nextInt(2) << 7));
       }
       MemorySegment x = arena.allocate(4L * step * (first + steps), 64);
       for (long i = 0; i < x.byteSize() / 4; i++) {
@@ -278,6 +283,10 @@ class GemvTest {
     }
   }
 
+  private static boolean isByteFloat(DType dtype) {
+    return dtype == DType.F8_E4M3 || dtype == DType.F8_E5M2;
+  }
+
   private static float[] floats(Random random, int count) {
     float[] values = new float[count];
     for (int i = 0; i < count; i++) {
@@ -289,7 +298,7 @@ class GemvTest {
   @ParameterizedTest
   @EnumSource(
       value = DType.class,
-      names = {"F32", "BF16", "F16", "F4_E2M1", "I4"})
+      names = {"F32", "BF16", "F16", "F8_E4M3", "F8_E5M2", "F4_E2M1", "I4"})
   void fourRowsTogetherAllocateNothing(DType dtype) {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     try (Arena arena = Arena.ofShared()) {
@@ -334,6 +343,37 @@ class GemvTest {
         for (int code = 0; code < 1 << 16; code++) {
           float expected = Float.float16ToFloat((short) code) * factor + 0f;
           assertEquals(expected, out[code], () -> "times " + factor);
+        }
+      }
+    }
+  }
+
+  /** Each code among codes of 1 that meet zeros, so that the sum is one product. */
+  @ParameterizedTest
+  @EnumSource(
+      value = DType.class,
+      names = {"F8_E4M3", "F8_E5M2"})
+  void everyByteFloatCountsExactlyWhereverItIs(DType dtype) {
+    int codes = 1 << Byte.SIZE;
+    int depth = 9000;
+    try (Arena arena = Arena.ofConfined();
+        Scope scope = backend.scope()) {
+      for (int place : new int[] {0, 1, 2, 3, 63, 64, 4095, 4096, 8191, 8192, 8999}) {
+        HostTensor w = HostTensor.allocate(arena, dtype, Shape.of(codes, depth), Scaling.none());
+        w.data().fill((byte) (dtype == DType.F8_E4M3 ? 0x38 : 0x3C));
+        for (int code = 0; code < codes; code++) {
+          w.data().set(ValueLayout.JAVA_BYTE, (long) code * depth + place, (byte) code);
+        }
+        float[] x = new float[depth];
+        x[place] = -3;
+        double[] values = ProductsOracle.values(w);
+        float[] out =
+            scope
+                .download(scope.gemv(scope.upload(w), scope.upload(HostTensor.of(x, depth))))
+                .toFloats();
+        for (int code = 0; code < codes; code++) {
+          float expected = (float) (values[code * depth + place] * -3 + 0.0);
+          assertEquals(expected, out[code], "code " + code + " at " + place);
         }
       }
     }
