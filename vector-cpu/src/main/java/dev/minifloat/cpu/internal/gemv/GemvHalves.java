@@ -50,9 +50,9 @@ final class GemvHalves implements GemvRows {
   private static final long X_TURN = 2 * V;
 
   /**
-   * Constants are receivers wherever they can be: of them the compiler knows the class at once. Of
-   * others it learns it from what the process did before, or late; and if many such operations
-   * follow each other, and other libraries use vectors of other widths, it gives up and boxes them.
+   * Constants are receivers wherever they can be: so long a body is inlined late in part, when what
+   * operations have made is of no known class yet; see {@link
+   * dev.minifloat.cpu.internal.runtime.Exact}.
    */
   private static final IntVector SIGN = IntVector.broadcast(INT, 0x80000000);
 

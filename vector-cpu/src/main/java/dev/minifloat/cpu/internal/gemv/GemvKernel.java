@@ -19,8 +19,9 @@ import java.util.function.IntConsumer;
  *
  * <p>Dense rows are multiplied straight from memory ({@link GemvRows}) if there is a kernel for the
  * format and the scales lie right ({@link GemvScales}); what remains of K, the rows where that went
- * wrong, and every other matrix is decoded first ({@link GemvDecoded}). Either way a row's order of
- * summation depends on its values and on K.
+ * wrong, and every other matrix is decoded first ({@link GemvDecoded}). A row's order of summation
+ * depends on its values, on K, on the number of vectors and on how the matrix lies, but neither on
+ * threads nor on other rows.
  *
  * <p>A kernel that applies scales multiplies elements with activations first, which may overflow or
  * underflow where element · scale would not have; one whose elements are too large by a power of
