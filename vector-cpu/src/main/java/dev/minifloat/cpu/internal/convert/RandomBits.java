@@ -79,8 +79,15 @@ public final class RandomBits {
         // Both factors are masked in sight of the product, so that it takes one instruction.
         LongVector p0 = LONGS.cast(c0).and(LOW).mul(m0);
         LongVector p1 = LONGS.cast(c2).and(LOW).mul(m1);
-        c0 = mixed(p1, c1, k0);
-        c2 = mixed(p0, c3, k1);
+        // In the low halves: the product's upper word ^ c ^ k. The high halves are of no account.
+        c0 =
+            p1.lanewise(VectorOperators.LSHR, 32)
+                .lanewise(VectorOperators.XOR, c1)
+                .lanewise(VectorOperators.XOR, (long) k0);
+        c2 =
+            p0.lanewise(VectorOperators.LSHR, 32)
+                .lanewise(VectorOperators.XOR, c3)
+                .lanewise(VectorOperators.XOR, (long) k1);
         c1 = p1;
         c3 = p0;
         k0 += Philox.W0;
@@ -94,13 +101,5 @@ public final class RandomBits {
       tail.selectFrom(low, high).intoMemorySegment(y, at + 16L * i + 8L * BLOCKS, LE);
     }
     return at + 4L * lead;
-  }
-
-  /** In the low halves: the product's upper word ^ c ^ k. The high halves are of no account. */
-  private static LongVector mixed(LongVector product, LongVector c, int k) {
-    return product
-        .lanewise(VectorOperators.LSHR, 32)
-        .lanewise(VectorOperators.XOR, c)
-        .lanewise(VectorOperators.XOR, (long) k);
   }
 }

@@ -104,13 +104,13 @@ final class DotFactors {
     IntVector bad = IntVector.zero(INT);
     for (int i = 0; i < vectors; i++) {
       IntVector x =
-          (IntVector)
+          INTS.cast(
               ByteVector.fromMemorySegment(BYTE, left, at + (long) i * LANES, LE)
-                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0);
+                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0));
       IntVector y =
-          (IntVector)
+          INTS.cast(
               ByteVector.fromMemorySegment(BYTE, right, bt + (long) i * LANES, LE)
-                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0);
+                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0));
       IntVector exponent = x.add(y).sub(MX_BIAS);
       // Negative: NaN left or right, too large, or below the normal numbers.
       bad =
@@ -159,13 +159,13 @@ final class DotFactors {
     IntVector nan = IntVector.zero(INT);
     for (int i = 0; i < vectors; i++) {
       IntVector x =
-          (IntVector)
+          INTS.cast(
               ByteVector.fromMemorySegment(BYTE, left, at + (long) i * LANES, LE)
-                  .convertShape(VectorOperators.B2I, INT, 0);
+                  .convertShape(VectorOperators.B2I, INT, 0));
       IntVector y =
-          (IntVector)
+          INTS.cast(
               ByteVector.fromMemorySegment(BYTE, right, bt + (long) i * LANES, LE)
-                  .convertShape(VectorOperators.B2I, INT, 0);
+                  .convertShape(VectorOperators.B2I, INT, 0));
       IntVector signs = x.lanewise(VectorOperators.XOR, y).and(Integer.MIN_VALUE);
       x = x.and(E4M3_NAN);
       y = y.and(E4M3_NAN);

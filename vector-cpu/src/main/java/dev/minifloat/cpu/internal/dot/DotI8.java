@@ -1,6 +1,7 @@
 package dev.minifloat.cpu.internal.dot;
 
 import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
+import static dev.minifloat.cpu.internal.runtime.Exact.SHORTS;
 import static dev.minifloat.cpu.internal.runtime.Species.BITS;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
@@ -10,7 +11,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.IntVector;
-import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
@@ -39,21 +39,23 @@ final class DotI8 implements DotFused {
     IntVector upper = lower;
     for (int i = 0; i < whole; i += STEP) {
       IntVector sums =
-          ((ShortVector)
+          SHORTS
+              .cast(
                   ByteVector.fromMemorySegment(HALF, a, aFrom + i, LE)
                       .convertShape(VectorOperators.B2S, WIDE_SHORT, 0))
               .mul(
-                  (ShortVector)
+                  SHORTS.cast(
                       ByteVector.fromMemorySegment(HALF, b, bFrom + i, LE)
-                          .convertShape(VectorOperators.B2S, WIDE_SHORT, 0))
+                          .convertShape(VectorOperators.B2S, WIDE_SHORT, 0)))
               .add(
-                  ((ShortVector)
+                  SHORTS
+                      .cast(
                           ByteVector.fromMemorySegment(HALF, a, aFrom + i + V, LE)
                               .convertShape(VectorOperators.B2S, WIDE_SHORT, 0))
                       .mul(
-                          (ShortVector)
+                          SHORTS.cast(
                               ByteVector.fromMemorySegment(HALF, b, bFrom + i + V, LE)
-                                  .convertShape(VectorOperators.B2S, WIDE_SHORT, 0)))
+                                  .convertShape(VectorOperators.B2S, WIDE_SHORT, 0))))
               .sub((short) 1)
               .reinterpretAsInts();
       lower =

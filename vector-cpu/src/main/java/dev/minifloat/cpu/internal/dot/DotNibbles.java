@@ -108,7 +108,8 @@ final class DotNibbles {
                           .selectFrom(table)));
       IntVector halves = products.reinterpretAsInts();
       s =
-          ((FloatVector)
+          FLOATS
+              .cast(
                   halves
                       .lanewise(VectorOperators.ASHR, 16)
                       .add(

@@ -19,9 +19,9 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShuffle;
 
 /**
- * The one text of {@link GemvRows} for E4M3 and E5M2, of one row and of four. Words are loaded from
- * one, two and three bytes before the codes as well, so that each code is the highest byte of a
- * word once:
+ * The one text of {@link GemvRows} for E4M3 and E5M2, of one row, or of four without scales of
+ * their elements' groups. Words are loaded from one, two and three bytes before the codes as well,
+ * so that each code is the highest byte of a word once:
  *
  * <pre>
  *   E4M3    s eeee mmm ........ ........ ........      E5M2    s eeeee mm ........ …
@@ -120,18 +120,7 @@ final class GemvBytes implements GemvRows {
     int scaleStart = scale - first * STEP_SCALES;
     int end = first + steps;
     for (int i = first; i < end; i += BLOCK) {
-      block(
-          w,
-          start,
-          rowBytes,
-          i,
-          Math.min(end, i + BLOCK),
-          x,
-          scales,
-          scaleStart,
-          rowScales,
-          sums,
-          to);
+      block(w, start, rowBytes, i, Math.min(end, i + BLOCK), x, scales, scaleStart, sums, to);
     }
   }
 
@@ -150,7 +139,6 @@ final class GemvBytes implements GemvRows {
       MemorySegment x,
       float[] scales,
       int scale,
-      int rowScales,
       float[] sums,
       int to) {
     int count = end - first;
@@ -243,7 +231,7 @@ final class GemvBytes implements GemvRows {
                         IntVector.fromMemorySegment(INT, codesB, p - 3, LE)
                             .lanewise(VectorOperators.ASHR, SHIFT)))
                 .reinterpretAsFloats()
-                .fma(x0, GROUP == 0 ? b : zero);
+                .fma(x0, b);
         step =
             ADDED_BITS
                 .or(
@@ -265,13 +253,7 @@ final class GemvBytes implements GemvRows {
                 .or(KEPT.and(e3.lanewise(VectorOperators.ASHR, SHIFT)))
                 .reinterpretAsFloats()
                 .fma(x3, step);
-        b =
-            GROUP == 0
-                ? step
-                : step.fma(
-                    FloatVector.fromArray(FLOAT, scales, scaleFrom + rowScales + i * STEP_SCALES)
-                        .rearrange(SPREAD),
-                    b);
+        b = step;
       }
       code = ByteVector.fromMemorySegment(WIDE_BYTE, codesC, p, LE);
       if (ENDS.compare(VectorOperators.GT, OFFSETS.add(code.add(code))).anyTrue()) {
@@ -285,7 +267,7 @@ final class GemvBytes implements GemvRows {
                         IntVector.fromMemorySegment(INT, codesC, p - 3, LE)
                             .lanewise(VectorOperators.ASHR, SHIFT)))
                 .reinterpretAsFloats()
-                .fma(x0, GROUP == 0 ? c : zero);
+                .fma(x0, c);
         step =
             ADDED_BITS
                 .or(
@@ -307,14 +289,7 @@ final class GemvBytes implements GemvRows {
                 .or(KEPT.and(e3.lanewise(VectorOperators.ASHR, SHIFT)))
                 .reinterpretAsFloats()
                 .fma(x3, step);
-        c =
-            GROUP == 0
-                ? step
-                : step.fma(
-                    FloatVector.fromArray(
-                            FLOAT, scales, scaleFrom + 2 * rowScales + i * STEP_SCALES)
-                        .rearrange(SPREAD),
-                    c);
+        c = step;
       }
       code = ByteVector.fromMemorySegment(WIDE_BYTE, codesD, p, LE);
       if (ENDS.compare(VectorOperators.GT, OFFSETS.add(code.add(code))).anyTrue()) {
@@ -328,7 +303,7 @@ final class GemvBytes implements GemvRows {
                         IntVector.fromMemorySegment(INT, codesD, p - 3, LE)
                             .lanewise(VectorOperators.ASHR, SHIFT)))
                 .reinterpretAsFloats()
-                .fma(x0, GROUP == 0 ? d : zero);
+                .fma(x0, d);
         step =
             ADDED_BITS
                 .or(
@@ -350,14 +325,7 @@ final class GemvBytes implements GemvRows {
                 .or(KEPT.and(e3.lanewise(VectorOperators.ASHR, SHIFT)))
                 .reinterpretAsFloats()
                 .fma(x3, step);
-        d =
-            GROUP == 0
-                ? step
-                : step.fma(
-                    FloatVector.fromArray(
-                            FLOAT, scales, scaleFrom + 3 * rowScales + i * STEP_SCALES)
-                        .rearrange(SPREAD),
-                    d);
+        d = step;
       }
     }
     FLOATS.cast(a).intoArray(sums, to);
@@ -371,31 +339,13 @@ final class GemvBytes implements GemvRows {
     FLOATS.cast(c).intoArray(sums, to + 2 * LANES);
     FLOATS.cast(d).intoArray(sums, to + 3 * LANES);
     if (bLeft != 0) {
-      careful(w, start + rowBytes, first, bLeft, x, scales, scale + rowScales, sums, to + LANES);
+      careful(w, start + rowBytes, first, bLeft, x, scales, scale, sums, to + LANES);
     }
     if (cLeft != 0) {
-      careful(
-          w,
-          start + 2 * rowBytes,
-          first,
-          cLeft,
-          x,
-          scales,
-          scale + 2 * rowScales,
-          sums,
-          to + 2 * LANES);
+      careful(w, start + 2 * rowBytes, first, cLeft, x, scales, scale, sums, to + 2 * LANES);
     }
     if (dLeft != 0) {
-      careful(
-          w,
-          start + 3 * rowBytes,
-          first,
-          dLeft,
-          x,
-          scales,
-          scale + 3 * rowScales,
-          sums,
-          to + 3 * LANES);
+      careful(w, start + 3 * rowBytes, first, dLeft, x, scales, scale, sums, to + 3 * LANES);
     }
   }
 

@@ -92,9 +92,14 @@ record GemvFormat(DType dtype, int group, int vectors, int rows) {
         MethodHandles.lookup(), GemvRows.class, format.template(), format);
   }
 
-  /** The kernel of four rows and one vector at once; null if a format has none. */
+  /**
+   * The kernel of four rows and one vector at once; null if a format has none. For 8-bit floats
+   * with scales for groups four rows are more than the compiler takes in one loop: some programs
+   * would find their vectors on the heap.
+   */
   static GemvRows quads(DType dtype, int group) {
-    if (dtype == DType.I8) {
+    boolean byteFloat = dtype == DType.F8_E4M3 || dtype == DType.F8_E5M2;
+    if (dtype == DType.I8 || (byteFloat && group != 0)) {
       return null;
     }
     AtomicReferenceArray<GemvRows> kernels = QUADS.get(dtype);

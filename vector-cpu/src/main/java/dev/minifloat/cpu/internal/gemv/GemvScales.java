@@ -184,9 +184,9 @@ final class GemvScales {
     int i = 0;
     for (; i <= count - BYTE_REACH; i += LANES) {
       IntVector code =
-          (IntVector)
+          INTS.cast(
               ByteVector.fromMemorySegment(BYTE, codes, first + i, LE)
-                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0);
+                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0));
       code.add(1)
           .lanewise(VectorOperators.LSHL, 23)
           .blend(nan, code.compare(VectorOperators.EQ, E8M0_NAN))
@@ -219,9 +219,9 @@ final class GemvScales {
     int i = 0;
     for (; i <= count - BYTE_REACH; i += LANES) {
       IntVector code =
-          (IntVector)
+          INTS.cast(
               ByteVector.fromMemorySegment(BYTE, codes, first + i, LE)
-                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0);
+                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0));
       IntVector u = code.lanewise(VectorOperators.LSHL, shift).add(rebias);
       u.min(u.add(1 << 23).reinterpretAsFloats().sub(0x1p-6f).reinterpretAsInts())
           .blend(nan, code.compare(VectorOperators.GE, E4M3_END))

@@ -231,8 +231,13 @@ final class BlockScales {
     FloatVector inverse = FloatVector.broadcast(FLOAT, -1 / global);
     for (int i = 0; i < vectors; i += LANES) {
       IntVector amax = IntVector.fromMemorySegment(INT, x, 4L * i, LE);
-      FloatVector negated = ratio(amax.reinterpretAsFloats(), six, sixth);
-      ratio(negated, divisor, inverse)
+      // Twice −x / s, given −1 / s; see EncodeFormat.
+      FloatVector x0 = amax.reinterpretAsFloats();
+      FloatVector near = x0.mul(sixth);
+      FloatVector x1 = near.fma(six, x0).fma(sixth, near);
+      near = x1.mul(inverse);
+      near.fma(divisor, x1)
+          .fma(inverse, near)
           .reinterpretAsInts()
           .max(least)
           .blend(0, amax.compare(VectorOperators.EQ, 0))
@@ -250,11 +255,5 @@ final class BlockScales {
           .intoMemorySegment(x, 4L * i, LE);
     }
     return vectors;
-  }
-
-  /** −x / s, given −1 / s. */
-  private static FloatVector ratio(FloatVector x, FloatVector s, FloatVector negated) {
-    FloatVector near = x.mul(negated);
-    return near.fma(s, x).fma(negated, near);
   }
 }
