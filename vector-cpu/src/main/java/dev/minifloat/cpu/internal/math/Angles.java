@@ -1,6 +1,5 @@
 package dev.minifloat.cpu.internal.math;
 
-import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
 
 import dev.minifloat.codec.PackedElements;
@@ -8,6 +7,7 @@ import dev.minifloat.cpu.internal.runtime.Segments;
 import dev.minifloat.cpu.internal.runtime.Species;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.DoubleVector;
+import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShape;
@@ -107,8 +107,7 @@ public final class Angles {
               .lanewise(VectorOperators.XOR, sine)
               .lanewise(VectorOperators.XOR, sign)
               .reinterpretAsDoubles();
-      FLOATS
-          .cast(result.convertShape(VectorOperators.D2F, FLOAT, 0))
+      ((FloatVector) result.convertShape(VectorOperators.D2F, FLOAT, 0))
           .intoMemorySegment(table, at + 4L * i, LE);
     }
   }
