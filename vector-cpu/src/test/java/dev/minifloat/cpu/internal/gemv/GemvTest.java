@@ -26,6 +26,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -299,6 +300,7 @@ class GemvTest {
     return values;
   }
 
+  @Tag("allocation")
   @ParameterizedTest
   @EnumSource(
       value = DType.class,
@@ -410,6 +412,7 @@ class GemvTest {
   }
 
   /** Bytes that multiplying a block of rows once allocates: nothing, once it is compiled. */
+  @Tag("allocation")
   @ParameterizedTest
   @EnumSource(
       value = DType.class,
