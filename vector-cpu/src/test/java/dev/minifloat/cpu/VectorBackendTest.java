@@ -29,6 +29,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.BiFunction;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class VectorBackendTest {
@@ -167,6 +168,7 @@ class VectorBackendTest {
    * A boxed vector is 5 bytes or more for each of its elements, megabytes here; a few objects for
    * each row of the input are let pass.
    */
+  @Tag("allocation")
   @Test
   void noKernelAllocatesForItsElements() {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -13,11 +13,13 @@ import dev.minifloat.cpu.internal.runtime.Workers;
 import dev.minifloat.spi.GemmCall;
 import dev.minifloat.spi.TensorView;
 import java.lang.management.ManagementFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What products allocate on the caller's thread once they are compiled. */
+@Tag("allocation")
 class ProductAllocationTest {
   private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 

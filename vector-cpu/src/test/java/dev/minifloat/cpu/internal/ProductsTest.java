@@ -23,6 +23,7 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -285,6 +286,7 @@ class ProductsTest {
     }
   }
 
+  @Tag("allocation")
   @Test
   void compiledDotsAllocateNoVectors() {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

@@ -1,5 +1,8 @@
 package dev.minifloat.cpu.internal.convert;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
+import static dev.minifloat.cpu.internal.runtime.Exact.LONGS;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE_REACH;
 import static dev.minifloat.cpu.internal.runtime.Species.EIGHT_BYTES;
@@ -46,7 +49,7 @@ import jdk.incubator.vector.VectorOperators;
  *
  * Codes of Inf and NaN are replaced; the sign, −0's too, is put in last. All this stands in the
  * loop: as a method it would be compiled by itself before short loops are, and then not be inlined.
- * What {@link ClassCopies} says of small methods holds here too.
+ * So do the few steps of every other format.
  */
 final class DecodeTemplate implements FusedDecoder {
   /**
@@ -98,6 +101,9 @@ final class DecodeTemplate implements FusedDecoder {
   /** Whether a code fills its bytes, so that a load that extends the sign leaves it on top. */
   private static final boolean FULL = BITS == 8 * WIDTH;
 
+  /** Whether a load extends the sign. */
+  private static final boolean SIGNED = I8 || (FULL && SMALL_FLOAT);
+
   private static final int INFINITY_CODE = F.infinityCode();
   private static final int NAN_ABOVE = F.nanAbove();
 
@@ -108,7 +114,7 @@ final class DecodeTemplate implements FusedDecoder {
   private static final boolean HAS_NAN = DTYPE.hasNaN();
 
   /** Bytes of a vector of F32s. */
-  private static final long FLOATS = 4L * LANES;
+  private static final long VECTOR_BYTES = 4L * LANES;
 
   private static final int SIGN = 0x80000000;
   private static final int INFINITY = 0x7F800000;
@@ -140,22 +146,41 @@ final class DecodeTemplate implements FusedDecoder {
     long line = ahead == null ? to : ahead.at();
     long apart = ahead == null ? 0 : ahead.apart();
     int touched = 0;
+    IntVector zero = IntVector.zero(INT);
     int vectors = n < REACH ? 0 : (n - REACH) / LANES + 1;
     for (int k = 0; k < vectors; k++) {
       int i = LANES * k;
       long place = from + (long) k * PACE;
       touched |= y.get(PackedElements.INT, line + (i >> 4 & 7) * apart + (i >> 7) * 64L);
+      // All steps are written out; see EncodeTemplate.
+      IntVector code =
+          WIDTH == 4
+              ? IntVector.fromMemorySegment(INT, x, place, LE)
+              : WIDTH == 2
+                  ? INTS.cast(
+                      ShortVector.fromMemorySegment(SHORT, x, place, LE)
+                          .convertShape(
+                              SIGNED ? VectorOperators.S2I : VectorOperators.ZERO_EXTEND_S2I,
+                              INT,
+                              0))
+                  : PACKED
+                      ? zero
+                      : INTS.cast(
+                          ByteVector.fromMemorySegment(BYTE, x, place, LE)
+                              .convertShape(
+                                  SIGNED ? VectorOperators.B2I : VectorOperators.ZERO_EXTEND_B2I,
+                                  INT,
+                                  0));
       FloatVector value;
       if (PACKED) {
         LongVector bytes =
-            (LongVector)
+            LONGS.cast(
                 ByteVector.fromMemorySegment(EIGHT_BYTES, x, place, LE)
-                    .convertShape(VectorOperators.ZERO_EXTEND_B2L, LONG, 0);
+                    .convertShape(VectorOperators.ZERO_EXTEND_B2L, LONG, 0));
         IntVector index =
             bytes.or(bytes.lanewise(VectorOperators.LSHL, 28)).reinterpretAsInts().and(15);
         value = index.selectFrom(TABLE).reinterpretAsFloats();
       } else if (SMALL_FLOAT) {
-        IntVector code = load(x, place);
         IntVector shifted = code.lanewise(VectorOperators.LSHL, SHIFT);
         IntVector placed = shifted.and(MAGNITUDES << SHIFT);
         IntVector normal = placed.add(REBIAS);
@@ -177,83 +202,40 @@ final class DecodeTemplate implements FusedDecoder {
           bits = bits.or(sign);
         }
         value = bits.reinterpretAsFloats();
+      } else if (F32 || BF16) {
+        IntVector bits = F32 ? code : code.lanewise(VectorOperators.LSHL, 16);
+        value =
+            bits.blend(
+                    bits.and(SIGN).or(NAN), bits.and(~SIGN).compare(VectorOperators.GT, INFINITY))
+                .reinterpretAsFloats();
+      } else if (E8M0) {
+        value =
+            code.lanewise(VectorOperators.LSHL, 23)
+                .blend(1 << 22, code.compare(VectorOperators.EQ, 0))
+                .blend(NAN, code.compare(VectorOperators.EQ, 0xFF))
+                .reinterpretAsFloats();
       } else {
-        value = other(x, place);
+        IntVector integer = I4 ? code.lanewise(VectorOperators.XOR, 8).sub(8) : code;
+        value = FLOATS.cast(integer.convert(VectorOperators.I2F, 0));
       }
       FloatVector product =
           PLAIN
               ? value
               : EACH
-                  ? value.mul(FloatVector.fromMemorySegment(FLOAT, s, at + k * FLOATS, LE))
+                  ? value.mul(FloatVector.fromMemorySegment(FLOAT, s, at + k * VECTOR_BYTES, LE))
                   : value.mul(
                       BLOCKS
                           ? table[s.get(ValueLayout.JAVA_BYTE, at + (i >> shift)) & 0xFF] * factor
                           : factor);
-      (PLAIN || FINITE ? product : canonical(product)).intoMemorySegment(y, to + k * FLOATS, LE);
+      if (!PLAIN && !FINITE) {
+        product = product.blend(Float.NaN, product.compare(VectorOperators.NE, product));
+      }
+      FLOATS.cast(product).intoMemorySegment(y, to + k * VECTOR_BYTES, LE);
     }
     int done = LANES * vectors;
     if (ahead != null) {
       ahead.advance(done, touched);
     }
     return done;
-  }
-
-  private static FloatVector canonical(FloatVector x) {
-    return x.blend(Float.NaN, x.compare(VectorOperators.NE, x));
-  }
-
-  private static IntVector load(MemorySegment codes, long at) {
-    if (WIDTH == 4) {
-      return IntVector.fromMemorySegment(INT, codes, at, LE);
-    }
-    if (WIDTH == 2) {
-      return (IntVector)
-          ShortVector.fromMemorySegment(SHORT, codes, at, LE)
-              .convertShape(
-                  FULL && SMALL_FLOAT ? VectorOperators.S2I : VectorOperators.ZERO_EXTEND_S2I,
-                  INT,
-                  0);
-    }
-    return (IntVector)
-        ByteVector.fromMemorySegment(BYTE, codes, at, LE)
-            .convertShape(
-                FULL && SMALL_FLOAT ? VectorOperators.B2I : VectorOperators.ZERO_EXTEND_B2I,
-                INT,
-                0);
-  }
-
-  /** The value of a type that takes few operations. */
-  private static FloatVector other(MemorySegment codes, long at) {
-    if (F32) {
-      return withNaN(load(codes, at));
-    }
-    if (BF16) {
-      return withNaN(load(codes, at).lanewise(VectorOperators.LSHL, 16));
-    }
-    if (E8M0) {
-      return powerOfTwo(load(codes, at));
-    }
-    if (I8) {
-      return (FloatVector)
-          ByteVector.fromMemorySegment(BYTE, codes, at, LE)
-              .convertShape(VectorOperators.B2F, FLOAT, 0);
-    }
-    return floats(I4 ? load(codes, at).lanewise(VectorOperators.XOR, 8).sub(8) : load(codes, at));
-  }
-
-  private static FloatVector floats(IntVector x) {
-    return (FloatVector) x.convert(VectorOperators.I2F, 0);
-  }
-
-  private static FloatVector withNaN(IntVector bits) {
-    return bits.blend(bits.and(SIGN).or(NAN), bits.and(~SIGN).compare(VectorOperators.GT, INFINITY))
-        .reinterpretAsFloats();
-  }
-
-  private static FloatVector powerOfTwo(IntVector code) {
-    return code.lanewise(VectorOperators.LSHL, 23)
-        .blend(1 << 22, code.compare(VectorOperators.EQ, 0))
-        .blend(NAN, code.compare(VectorOperators.EQ, 0xFF))
-        .reinterpretAsFloats();
   }
 }

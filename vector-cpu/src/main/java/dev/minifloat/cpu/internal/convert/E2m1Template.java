@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.convert;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.NARROW_BYTES;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
@@ -91,6 +92,10 @@ final class E2m1Template implements FusedEncoder {
     int touched = 0;
     IntVector evens = EVEN;
     IntVector odds = ODD;
+    FloatVector two = FloatVector.broadcast(FLOAT, 2);
+    FloatVector lowest = FloatVector.broadcast(FLOAT, LOW);
+    FloatVector slope = FloatVector.broadcast(FLOAT, SLOPE);
+    FloatVector highest = FloatVector.broadcast(FLOAT, HIGH);
     int pairs = n / (2 * LANES);
     for (int k = 0; k < pairs; k++) {
       int i = 2 * LANES * k;
@@ -107,8 +112,18 @@ final class E2m1Template implements FusedEncoder {
       FloatVector q;
       if (RATIO) {
         int j = i + LANES;
-        p = ratio(first, s, at + 4L * (i >> shift), auxAt + 4L * (i >> shift));
-        q = ratio(second, s, at + 4L * (j >> shift), auxAt + 4L * (j >> shift));
+        // −x / scale, given the scale and −1 / scale; see EncodeFormat.
+        FloatVector divisor =
+            FloatVector.broadcast(FLOAT, s.get(PackedElements.FLOAT, at + 4L * (i >> shift)));
+        FloatVector negated =
+            FloatVector.broadcast(FLOAT, s.get(PackedElements.FLOAT, auxAt + 4L * (i >> shift)));
+        FloatVector near = first.mul(negated);
+        p = near.fma(divisor, first).fma(negated, near);
+        divisor = FloatVector.broadcast(FLOAT, s.get(PackedElements.FLOAT, at + 4L * (j >> shift)));
+        negated =
+            FloatVector.broadcast(FLOAT, s.get(PackedElements.FLOAT, auxAt + 4L * (j >> shift)));
+        near = second.mul(negated);
+        q = near.fma(divisor, second).fma(negated, near);
       } else {
         // A block of MX has both.
         FloatVector scale =
@@ -118,18 +133,41 @@ final class E2m1Template implements FusedEncoder {
       }
       IntVector low = p.reinterpretAsInts();
       IntVector high = q.reinterpretAsInts();
-      IntVector even = code(evens.selectFrom(low, high));
-      IntVector odd = code(odds.selectFrom(low, high));
+      FloatVector m;
+      IntVector sum;
+      IntVector upper;
+      // The sum's three bits under the sign; written out, as in EncodeTemplate.
+      IntVector evenLanes = evens.selectFrom(low, high);
+      m = evenLanes.and(MAGNITUDE).reinterpretAsFloats();
+      sum =
+          m.fma(two, lowest)
+              .reinterpretAsInts()
+              .min(m.add(MIDDLE).reinterpretAsInts())
+              .min(m.fma(slope, highest).reinterpretAsInts());
+      upper = evenLanes.lanewise(VectorOperators.LSHR, 28);
+      IntVector even =
+          upper.lanewise(VectorOperators.XOR, sum).and(7).lanewise(VectorOperators.XOR, upper);
+      IntVector oddLanes = odds.selectFrom(low, high);
+      m = oddLanes.and(MAGNITUDE).reinterpretAsFloats();
+      sum =
+          m.fma(two, lowest)
+              .reinterpretAsInts()
+              .min(m.add(MIDDLE).reinterpretAsInts())
+              .min(m.fma(slope, highest).reinterpretAsInts());
+      upper = oddLanes.lanewise(VectorOperators.LSHR, 28);
+      IntVector odd =
+          upper.lanewise(VectorOperators.XOR, sum).and(7).lanewise(VectorOperators.XOR, upper);
       IntVector bytes = even.or(odd.lanewise(VectorOperators.LSHL, 4));
       if (RATIO) {
         bytes = bytes.lanewise(VectorOperators.XOR, SIGNS);
       }
       if (LANES > 4) {
-        bytes
-            .convertShape(VectorOperators.I2B, BYTE, 0)
+        NARROW_BYTES
+            .cast(bytes.convertShape(VectorOperators.I2B, BYTE, 0))
             .intoMemorySegment(y, to + (long) k * LANES, LE);
       } else {
-        IntVector four = bytes.convertShape(VectorOperators.I2B, BYTE, 0).reinterpretAsInts();
+        IntVector four =
+            NARROW_BYTES.cast(bytes.convertShape(VectorOperators.I2B, BYTE, 0)).reinterpretAsInts();
         y.set(PackedElements.INT, to + (long) k * LANES, four.lane(0));
       }
     }
@@ -138,26 +176,5 @@ final class E2m1Template implements FusedEncoder {
       ahead.advance(done, touched);
     }
     return done;
-  }
-
-  /** −x / scale, given the scale's place and that of −1 / scale; see {@link EncodeFormat}. */
-  private static FloatVector ratio(FloatVector x, MemorySegment s, long scale, long inverse) {
-    FloatVector divisor = FloatVector.broadcast(FLOAT, s.get(PackedElements.FLOAT, scale));
-    FloatVector negated = FloatVector.broadcast(FLOAT, s.get(PackedElements.FLOAT, inverse));
-    FloatVector near = x.mul(negated);
-    return near.fma(divisor, x).fma(negated, near);
-  }
-
-  private static IntVector code(IntVector x) {
-    FloatVector m = x.and(MAGNITUDE).reinterpretAsFloats();
-    FloatVector low = m.fma(FloatVector.broadcast(FLOAT, 2), FloatVector.broadcast(FLOAT, LOW));
-    FloatVector middle = m.add(MIDDLE);
-    FloatVector high =
-        m.fma(FloatVector.broadcast(FLOAT, SLOPE), FloatVector.broadcast(FLOAT, HIGH));
-    IntVector sum =
-        low.reinterpretAsInts().min(middle.reinterpretAsInts()).min(high.reinterpretAsInts());
-    IntVector upper = x.lanewise(VectorOperators.LSHR, 28);
-    // The sum's three bits under the sign.
-    return upper.lanewise(VectorOperators.XOR, sum).and(7).lanewise(VectorOperators.XOR, upper);
   }
 }

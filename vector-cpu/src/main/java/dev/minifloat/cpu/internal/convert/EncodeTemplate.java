@@ -1,5 +1,8 @@
 package dev.minifloat.cpu.internal.convert;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
+import static dev.minifloat.cpu.internal.runtime.Exact.NARROW_BYTES;
+import static dev.minifloat.cpu.internal.runtime.Exact.NARROW_SHORTS;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
@@ -211,7 +214,7 @@ final class EncodeTemplate implements FusedEncoder {
           code =
               BITS == 32
                   ? signed.blend(
-                      (IntVector) bits.reinterpretAsFloats().convert(VectorOperators.F2I, 0),
+                      INTS.cast(bits.reinterpretAsFloats().convert(VectorOperators.F2I, 0)),
                       bits.and(MAGNITUDE).compare(VectorOperators.GE, BEYOND))
                   : signed.min(SATURATED).and(CODE_MASK);
         } else {
@@ -228,14 +231,20 @@ final class EncodeTemplate implements FusedEncoder {
                 ? code.blend(sign.or(NAN_CODE), nan)
                 : code.blend(CONVERT ? NAN_CODE : 0, nan);
       }
+      code = INTS.cast(code);
       if (WIDTH == 4) {
         code.intoMemorySegment(y, to + 4L * i, LE);
       } else if (WIDTH == 2) {
-        code.convertShape(VectorOperators.I2S, SHORT, 0).intoMemorySegment(y, to + 2L * i, LE);
+        NARROW_SHORTS
+            .cast(code.convertShape(VectorOperators.I2S, SHORT, 0))
+            .intoMemorySegment(y, to + 2L * i, LE);
       } else if (LANES > 4) {
-        code.convertShape(VectorOperators.I2B, BYTE, 0).intoMemorySegment(y, to + i, LE);
+        NARROW_BYTES
+            .cast(code.convertShape(VectorOperators.I2B, BYTE, 0))
+            .intoMemorySegment(y, to + i, LE);
       } else {
-        IntVector four = code.convertShape(VectorOperators.I2B, BYTE, 0).reinterpretAsInts();
+        IntVector four =
+            NARROW_BYTES.cast(code.convertShape(VectorOperators.I2B, BYTE, 0)).reinterpretAsInts();
         y.set(PackedElements.INT, to + i, four.lane(0));
       }
     }

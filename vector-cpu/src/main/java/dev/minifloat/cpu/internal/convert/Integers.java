@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.convert;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
@@ -102,7 +103,7 @@ final class Integers {
   /** Stores magnitudes that F32 can hold, under the signs of {@code x}. */
   private static void store(IntVector magnitude, IntVector x, MemorySegment dst, long at) {
     // 2^31 is converted as its negative.
-    FloatVector f = ((FloatVector) magnitude.convert(VectorOperators.I2F, 0)).abs();
+    FloatVector f = FLOATS.cast(magnitude.convert(VectorOperators.I2F, 0)).abs();
     f.reinterpretAsInts().or(x.and(SIGN)).intoMemorySegment(dst, at, LE);
   }
 

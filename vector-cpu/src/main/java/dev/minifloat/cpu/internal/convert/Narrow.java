@@ -1,5 +1,7 @@
 package dev.minifloat.cpu.internal.convert;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.NARROW_BYTES;
+import static dev.minifloat.cpu.internal.runtime.Exact.NARROW_SHORTS;
 import static dev.minifloat.cpu.internal.runtime.Species.BITS;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
@@ -12,7 +14,6 @@ import dev.minifloat.cpu.internal.runtime.Segments;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.IntVector;
-import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
 
 /** Stores of 32-bit lanes as the shorts or bytes in their low bits. */
@@ -22,11 +23,12 @@ public final class Narrow {
   /** Writes a short ({@code wide}) or a byte of each lane; nothing beyond them. */
   public static void store(IntVector lanes, MemorySegment dst, long at, boolean wide) {
     if (wide) {
-      ((ShortVector) lanes.convertShape(VectorOperators.I2S, SHORT, 0))
+      NARROW_SHORTS
+          .cast(lanes.convertShape(VectorOperators.I2S, SHORT, 0))
           .intoMemorySegment(dst, at, LE);
       return;
     }
-    ByteVector bytes = (ByteVector) lanes.convertShape(VectorOperators.I2B, BYTE, 0);
+    ByteVector bytes = NARROW_BYTES.cast(lanes.convertShape(VectorOperators.I2B, BYTE, 0));
     if (BITS == 128) {
       // Four bytes: half of the smallest shape.
       dst.set(PackedElements.INT, at, bytes.reinterpretAsInts().lane(0));

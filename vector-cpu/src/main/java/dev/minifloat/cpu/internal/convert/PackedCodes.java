@@ -2,6 +2,8 @@ package dev.minifloat.cpu.internal.convert;
 
 import static dev.minifloat.codec.PackedElements.INT;
 import static dev.minifloat.codec.PackedElements.SHORT;
+import static dev.minifloat.cpu.internal.runtime.Exact.HALF_BYTES;
+import static dev.minifloat.cpu.internal.runtime.Exact.SHORTS;
 import static dev.minifloat.cpu.internal.runtime.Species.HALF_BYTE;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
 import static dev.minifloat.cpu.internal.runtime.Species.WIDE_SHORT;
@@ -69,9 +71,9 @@ public final class PackedCodes {
     int i = 0;
     for (; i <= count - step; i += step) {
       ShortVector pairs =
-          (ShortVector)
+          SHORTS.cast(
               ByteVector.fromMemorySegment(HALF_BYTE, data, from + (i >> 1), LE)
-                  .convertShape(VectorOperators.ZERO_EXTEND_B2S, WIDE_SHORT, 0);
+                  .convertShape(VectorOperators.ZERO_EXTEND_B2S, WIDE_SHORT, 0));
       pairs
           .or(pairs.lanewise(VectorOperators.LSHL, 4))
           .and((short) 0x0F0F)
@@ -130,7 +132,8 @@ public final class PackedCodes {
     int i = 0;
     for (; i <= count - step; i += step) {
       ShortVector pairs = ShortVector.fromMemorySegment(WIDE_SHORT, codes, at + i, LE);
-      ((ByteVector)
+      HALF_BYTES
+          .cast(
               pairs
                   .or(pairs.lanewise(VectorOperators.LSHR, 4))
                   .convertShape(VectorOperators.S2B, HALF_BYTE, 0))

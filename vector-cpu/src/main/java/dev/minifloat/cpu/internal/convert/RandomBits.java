@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.convert;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.LONGS;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
 
@@ -76,28 +77,29 @@ public final class RandomBits {
       int k1 = (int) (seed >>> 32);
       for (int round = 0; round < Philox.ROUNDS; round++) {
         // Both factors are masked in sight of the product, so that it takes one instruction.
-        LongVector p0 = c0.and(LOW).mul(m0);
-        LongVector p1 = c2.and(LOW).mul(m1);
-        c0 = mixed(p1, c1, k0);
-        c2 = mixed(p0, c3, k1);
+        LongVector p0 = LONGS.cast(c0).and(LOW).mul(m0);
+        LongVector p1 = LONGS.cast(c2).and(LOW).mul(m1);
+        // In the low halves: the product's upper word ^ c ^ k. The high halves are of no account.
+        c0 =
+            p1.lanewise(VectorOperators.LSHR, 32)
+                .lanewise(VectorOperators.XOR, c1)
+                .lanewise(VectorOperators.XOR, (long) k0);
+        c2 =
+            p0.lanewise(VectorOperators.LSHR, 32)
+                .lanewise(VectorOperators.XOR, c3)
+                .lanewise(VectorOperators.XOR, (long) k1);
         c1 = p1;
         c3 = p0;
         k0 += Philox.W0;
         k1 += Philox.W1;
       }
-      LongVector low = c1.lanewise(VectorOperators.LSHL, 32).or(c0.and(LOW));
-      LongVector high = c3.lanewise(VectorOperators.LSHL, 32).or(c2.and(LOW));
+      LongVector low =
+          LONGS.cast(c1).lanewise(VectorOperators.LSHL, 32).or(LONGS.cast(c0).and(LOW));
+      LongVector high =
+          LONGS.cast(c3).lanewise(VectorOperators.LSHL, 32).or(LONGS.cast(c2).and(LOW));
       head.selectFrom(low, high).intoMemorySegment(y, at + 16L * i, LE);
       tail.selectFrom(low, high).intoMemorySegment(y, at + 16L * i + 8L * BLOCKS, LE);
     }
     return at + 4L * lead;
-  }
-
-  /** In the low halves: the product's upper word ^ c ^ k. The high halves are of no account. */
-  private static LongVector mixed(LongVector product, LongVector c, int k) {
-    return product
-        .lanewise(VectorOperators.LSHR, 32)
-        .lanewise(VectorOperators.XOR, c)
-        .lanewise(VectorOperators.XOR, (long) k);
   }
 }

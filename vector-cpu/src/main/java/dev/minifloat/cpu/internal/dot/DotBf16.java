@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.dot;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -92,7 +93,7 @@ final class DotBf16 implements DotFused {
         s3 = x.and(odd).reinterpretAsFloats().fma(y.and(odd).reinterpretAsFloats(), s3);
       }
     }
-    FloatVector s = s0.add(s1).add(s2.add(s3));
+    FloatVector s = FLOATS.cast(s0).add(s1).add(FLOATS.cast(s2).add(s3));
     s = LANES >= 16 ? s.add(s.rearrange(DotLanes.EIGHT_AWAY)) : s;
     s = LANES >= 8 ? s.add(s.rearrange(DotLanes.FOUR_AWAY)) : s;
     s = s.add(s.rearrange(DotLanes.TWO_AWAY));
@@ -114,6 +115,7 @@ final class DotBf16 implements DotFused {
               .fma(y.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats(), s);
       s = x.and(ODD).reinterpretAsFloats().fma(y.and(ODD).reinterpretAsFloats(), s);
     }
+    s = FLOATS.cast(s);
     s = LANES >= 16 ? s.add(s.rearrange(DotLanes.EIGHT_AWAY)) : s;
     s = LANES >= 8 ? s.add(s.rearrange(DotLanes.FOUR_AWAY)) : s;
     s = s.add(s.rearrange(DotLanes.TWO_AWAY));

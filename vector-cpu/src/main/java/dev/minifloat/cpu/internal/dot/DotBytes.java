@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.dot;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.BITS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
@@ -147,6 +148,6 @@ final class DotBytes implements DotFused {
               .fma(yOdd.lanewise(VectorOperators.LSHL, 16).reinterpretAsFloats(), s2);
       s3 = xOdd.and(odd).reinterpretAsFloats().fma(yOdd.and(odd).reinterpretAsFloats(), s3);
     }
-    s0.add(s1).add(s2.add(s3)).intoArray(sums, 0);
+    FLOATS.cast(s0).add(s1).add(FLOATS.cast(s2).add(s3)).intoArray(sums, 0);
   }
 }

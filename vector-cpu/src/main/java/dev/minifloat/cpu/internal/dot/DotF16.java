@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.dot;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 
@@ -116,12 +117,12 @@ final class DotF16 implements DotFused {
     FloatVector s2 = s0;
     FloatVector s3 = s0;
     for (int i = 0; i < whole; i += 4 * LANES) {
-      s0 = s0.add(FloatVector.fromArray(FLOAT, sums, i));
-      s1 = s1.add(FloatVector.fromArray(FLOAT, sums, i + LANES));
-      s2 = s2.add(FloatVector.fromArray(FLOAT, sums, i + 2 * LANES));
-      s3 = s3.add(FloatVector.fromArray(FLOAT, sums, i + 3 * LANES));
+      s0 = FLOATS.cast(s0).add(FloatVector.fromArray(FLOAT, sums, i));
+      s1 = FLOATS.cast(s1).add(FloatVector.fromArray(FLOAT, sums, i + LANES));
+      s2 = FLOATS.cast(s2).add(FloatVector.fromArray(FLOAT, sums, i + 2 * LANES));
+      s3 = FLOATS.cast(s3).add(FloatVector.fromArray(FLOAT, sums, i + 3 * LANES));
     }
-    FloatVector s = s0.add(s1).add(s2.add(s3));
+    FloatVector s = FLOATS.cast(s0).add(s1).add(FLOATS.cast(s2).add(s3));
     s = LANES >= 16 ? s.add(s.rearrange(DotLanes.EIGHT_AWAY)) : s;
     s = LANES >= 8 ? s.add(s.rearrange(DotLanes.FOUR_AWAY)) : s;
     s = s.add(s.rearrange(DotLanes.TWO_AWAY));

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.dot;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
@@ -46,7 +47,7 @@ final class DotF16F32 implements DotFused {
           FloatVector.fromArray(FLOAT, a, i + LANES)
               .fma(FloatVector.fromMemorySegment(FLOAT, b, bFrom + 4L * (i + LANES), LE), s1);
     }
-    FloatVector s = s0.add(s1);
+    FloatVector s = FLOATS.cast(s0).add(s1);
     s = LANES >= 16 ? s.add(s.rearrange(DotLanes.EIGHT_AWAY)) : s;
     s = LANES >= 8 ? s.add(s.rearrange(DotLanes.FOUR_AWAY)) : s;
     s = s.add(s.rearrange(DotLanes.TWO_AWAY));

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.dot;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
@@ -48,7 +49,7 @@ final class DotF32 implements DotFused {
           FloatVector.fromMemorySegment(FLOAT, x, i + 3L * V, LE)
               .fma(FloatVector.fromMemorySegment(FLOAT, y, i + 3L * V, LE), s3);
     }
-    FloatVector s = s0.add(s1).add(s2.add(s3));
+    FloatVector s = FLOATS.cast(s0).add(s1).add(FLOATS.cast(s2).add(s3));
     s = LANES >= 16 ? s.add(s.rearrange(DotLanes.EIGHT_AWAY)) : s;
     s = LANES >= 8 ? s.add(s.rearrange(DotLanes.FOUR_AWAY)) : s;
     s = s.add(s.rearrange(DotLanes.TWO_AWAY));
@@ -66,6 +67,7 @@ final class DotF32 implements DotFused {
           FloatVector.fromMemorySegment(FLOAT, x, aFrom + (long) i * V, LE)
               .fma(FloatVector.fromMemorySegment(FLOAT, y, bFrom + (long) i * V, LE), s);
     }
+    s = FLOATS.cast(s);
     s = LANES >= 16 ? s.add(s.rearrange(DotLanes.EIGHT_AWAY)) : s;
     s = LANES >= 8 ? s.add(s.rearrange(DotLanes.FOUR_AWAY)) : s;
     s = s.add(s.rearrange(DotLanes.TWO_AWAY));

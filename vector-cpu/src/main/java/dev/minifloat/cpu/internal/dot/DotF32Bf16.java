@@ -1,5 +1,7 @@
 package dev.minifloat.cpu.internal.dot;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -9,7 +11,6 @@ import static dev.minifloat.cpu.internal.runtime.Species.SHORT;
 import dev.minifloat.codec.PackedElements;
 import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
-import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
 
@@ -27,21 +28,21 @@ final class DotF32Bf16 implements DotFused {
     FloatVector s1 = s0;
     for (int i = 0; i < whole; i += STEP) {
       s0 =
-          ((IntVector)
+          INTS.cast(
                   ShortVector.fromMemorySegment(SHORT, b, bFrom + 2L * i, LE)
                       .convertShape(VectorOperators.ZERO_EXTEND_S2I, INT, 0))
               .lanewise(VectorOperators.LSHL, 16)
               .reinterpretAsFloats()
               .fma(FloatVector.fromMemorySegment(FLOAT, a, aFrom + 4L * i, LE), s0);
       s1 =
-          ((IntVector)
+          INTS.cast(
                   ShortVector.fromMemorySegment(SHORT, b, bFrom + 2L * (i + LANES), LE)
                       .convertShape(VectorOperators.ZERO_EXTEND_S2I, INT, 0))
               .lanewise(VectorOperators.LSHL, 16)
               .reinterpretAsFloats()
               .fma(FloatVector.fromMemorySegment(FLOAT, a, aFrom + 4L * (i + LANES), LE), s1);
     }
-    FloatVector s = s0.add(s1);
+    FloatVector s = FLOATS.cast(s0).add(s1);
     s = LANES >= 16 ? s.add(s.rearrange(DotLanes.EIGHT_AWAY)) : s;
     s = LANES >= 8 ? s.add(s.rearrange(DotLanes.FOUR_AWAY)) : s;
     s = s.add(s.rearrange(DotLanes.TWO_AWAY));

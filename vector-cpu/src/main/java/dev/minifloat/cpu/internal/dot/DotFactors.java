@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.dot;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
@@ -103,17 +104,18 @@ final class DotFactors {
     IntVector bad = IntVector.zero(INT);
     for (int i = 0; i < vectors; i++) {
       IntVector x =
-          (IntVector)
+          INTS.cast(
               ByteVector.fromMemorySegment(BYTE, left, at + (long) i * LANES, LE)
-                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0);
+                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0));
       IntVector y =
-          (IntVector)
+          INTS.cast(
               ByteVector.fromMemorySegment(BYTE, right, bt + (long) i * LANES, LE)
-                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0);
+                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0));
       IntVector exponent = x.add(y).sub(MX_BIAS);
       // Negative: NaN left or right, too large, or below the normal numbers.
       bad =
-          bad.or(x.neg().add(MX_NAN - 1))
+          INTS.cast(bad)
+              .or(x.neg().add(MX_NAN - 1))
               .or(y.neg().add(MX_NAN - 1))
               .or(exponent.neg().add(MX_MOST))
               .or(exponent.sub(1));
@@ -122,7 +124,7 @@ final class DotFactors {
           .reinterpretAsFloats()
           .intoArray(factors, i * LANES);
     }
-    return !bad.compare(VectorOperators.LT, 0).anyTrue();
+    return !INTS.cast(bad).compare(VectorOperators.LT, 0).anyTrue();
   }
 
   /** Factors of blocks of NVFP4 without the tensors' own; false if one is NaN. */
@@ -157,17 +159,17 @@ final class DotFactors {
     IntVector nan = IntVector.zero(INT);
     for (int i = 0; i < vectors; i++) {
       IntVector x =
-          (IntVector)
+          INTS.cast(
               ByteVector.fromMemorySegment(BYTE, left, at + (long) i * LANES, LE)
-                  .convertShape(VectorOperators.B2I, INT, 0);
+                  .convertShape(VectorOperators.B2I, INT, 0));
       IntVector y =
-          (IntVector)
+          INTS.cast(
               ByteVector.fromMemorySegment(BYTE, right, bt + (long) i * LANES, LE)
-                  .convertShape(VectorOperators.B2I, INT, 0);
+                  .convertShape(VectorOperators.B2I, INT, 0));
       IntVector signs = x.lanewise(VectorOperators.XOR, y).and(Integer.MIN_VALUE);
       x = x.and(E4M3_NAN);
       y = y.and(E4M3_NAN);
-      nan = nan.max(x).max(y);
+      nan = INTS.cast(nan).max(x).max(y);
       VectorMask<Integer> small = x.compare(VectorOperators.LT, NORMAL);
       FloatVector u =
           x.lanewise(VectorOperators.LSHL, 20).add(MOVED).add(ONE, small).reinterpretAsFloats();
@@ -185,6 +187,6 @@ final class DotFactors {
           .reinterpretAsFloats()
           .intoArray(factors, i * LANES);
     }
-    return !nan.compare(VectorOperators.EQ, E4M3_NAN).anyTrue();
+    return !INTS.cast(nan).compare(VectorOperators.EQ, E4M3_NAN).anyTrue();
   }
 }

@@ -1,5 +1,7 @@
 package dev.minifloat.cpu.internal.dot;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
+import static dev.minifloat.cpu.internal.runtime.Exact.SHORTS;
 import static dev.minifloat.cpu.internal.runtime.Species.BITS;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
@@ -9,7 +11,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.IntVector;
-import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorShape;
 import jdk.incubator.vector.VectorSpecies;
@@ -38,28 +39,32 @@ final class DotI8 implements DotFused {
     IntVector upper = lower;
     for (int i = 0; i < whole; i += STEP) {
       IntVector sums =
-          ((ShortVector)
+          SHORTS
+              .cast(
                   ByteVector.fromMemorySegment(HALF, a, aFrom + i, LE)
                       .convertShape(VectorOperators.B2S, WIDE_SHORT, 0))
               .mul(
-                  (ShortVector)
+                  SHORTS.cast(
                       ByteVector.fromMemorySegment(HALF, b, bFrom + i, LE)
-                          .convertShape(VectorOperators.B2S, WIDE_SHORT, 0))
+                          .convertShape(VectorOperators.B2S, WIDE_SHORT, 0)))
               .add(
-                  ((ShortVector)
+                  SHORTS
+                      .cast(
                           ByteVector.fromMemorySegment(HALF, a, aFrom + i + V, LE)
                               .convertShape(VectorOperators.B2S, WIDE_SHORT, 0))
                       .mul(
-                          (ShortVector)
+                          SHORTS.cast(
                               ByteVector.fromMemorySegment(HALF, b, bFrom + i + V, LE)
-                                  .convertShape(VectorOperators.B2S, WIDE_SHORT, 0)))
+                                  .convertShape(VectorOperators.B2S, WIDE_SHORT, 0))))
               .sub((short) 1)
               .reinterpretAsInts();
-      lower = lower.add(sums.lanewise(VectorOperators.LSHL, 16).lanewise(VectorOperators.ASHR, 16));
-      upper = upper.add(sums.lanewise(VectorOperators.ASHR, 16));
+      lower =
+          INTS.cast(lower)
+              .add(sums.lanewise(VectorOperators.LSHL, 16).lanewise(VectorOperators.ASHR, 16));
+      upper = INTS.cast(upper).add(sums.lanewise(VectorOperators.ASHR, 16));
     }
     // At most 2^16 · 2^14; addition of ints has no order to keep.
-    return rest + lower.add(upper).reduceLanes(VectorOperators.ADD);
+    return rest + INTS.cast(lower).add(upper).reduceLanes(VectorOperators.ADD);
   }
 
   private static int tail(MemorySegment a, long aFrom, MemorySegment b, long bFrom, int n) {

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.dot;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -107,7 +108,8 @@ final class DotNibbles {
                           .selectFrom(table)));
       IntVector halves = products.reinterpretAsInts();
       s =
-          ((FloatVector)
+          FLOATS
+              .cast(
                   halves
                       .lanewise(VectorOperators.ASHR, 16)
                       .add(
@@ -122,6 +124,7 @@ final class DotNibbles {
                       .reinterpretAsFloats(),
                   s);
     }
+    s = FLOATS.cast(s);
     s = s.add(s.rearrange(DotLanes.EIGHT_AWAY));
     s = s.add(s.rearrange(DotLanes.FOUR_AWAY));
     s = s.add(s.rearrange(DotLanes.TWO_AWAY));

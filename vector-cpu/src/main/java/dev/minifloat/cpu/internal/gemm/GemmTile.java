@@ -1,5 +1,7 @@
 package dev.minifloat.cpu.internal.gemm;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
+
 import dev.minifloat.cpu.internal.runtime.Segments;
 import dev.minifloat.cpu.internal.runtime.Species;
 import java.lang.foreign.MemorySegment;
@@ -204,31 +206,31 @@ final class GemmTile {
         d11 = x.fma(right, d11);
       }
     }
-    c0.intoArray(c, to + 0 * pitch);
-    d0.intoArray(c, to + 0 * pitch + LANES);
-    c1.intoArray(c, to + 1 * pitch);
-    d1.intoArray(c, to + 1 * pitch + LANES);
-    c2.intoArray(c, to + 2 * pitch);
-    d2.intoArray(c, to + 2 * pitch + LANES);
-    c3.intoArray(c, to + 3 * pitch);
-    d3.intoArray(c, to + 3 * pitch + LANES);
-    c4.intoArray(c, to + 4 * pitch);
-    d4.intoArray(c, to + 4 * pitch + LANES);
-    c5.intoArray(c, to + 5 * pitch);
-    d5.intoArray(c, to + 5 * pitch + LANES);
+    FLOATS.cast(c0).intoArray(c, to + 0 * pitch);
+    FLOATS.cast(d0).intoArray(c, to + 0 * pitch + LANES);
+    FLOATS.cast(c1).intoArray(c, to + 1 * pitch);
+    FLOATS.cast(d1).intoArray(c, to + 1 * pitch + LANES);
+    FLOATS.cast(c2).intoArray(c, to + 2 * pitch);
+    FLOATS.cast(d2).intoArray(c, to + 2 * pitch + LANES);
+    FLOATS.cast(c3).intoArray(c, to + 3 * pitch);
+    FLOATS.cast(d3).intoArray(c, to + 3 * pitch + LANES);
+    FLOATS.cast(c4).intoArray(c, to + 4 * pitch);
+    FLOATS.cast(d4).intoArray(c, to + 4 * pitch + LANES);
+    FLOATS.cast(c5).intoArray(c, to + 5 * pitch);
+    FLOATS.cast(d5).intoArray(c, to + 5 * pitch + LANES);
     if (TALL) {
-      c6.intoArray(c, to + 6 * pitch);
-      d6.intoArray(c, to + 6 * pitch + LANES);
-      c7.intoArray(c, to + 7 * pitch);
-      d7.intoArray(c, to + 7 * pitch + LANES);
-      c8.intoArray(c, to + 8 * pitch);
-      d8.intoArray(c, to + 8 * pitch + LANES);
-      c9.intoArray(c, to + 9 * pitch);
-      d9.intoArray(c, to + 9 * pitch + LANES);
-      c10.intoArray(c, to + 10 * pitch);
-      d10.intoArray(c, to + 10 * pitch + LANES);
-      c11.intoArray(c, to + 11 * pitch);
-      d11.intoArray(c, to + 11 * pitch + LANES);
+      FLOATS.cast(c6).intoArray(c, to + 6 * pitch);
+      FLOATS.cast(d6).intoArray(c, to + 6 * pitch + LANES);
+      FLOATS.cast(c7).intoArray(c, to + 7 * pitch);
+      FLOATS.cast(d7).intoArray(c, to + 7 * pitch + LANES);
+      FLOATS.cast(c8).intoArray(c, to + 8 * pitch);
+      FLOATS.cast(d8).intoArray(c, to + 8 * pitch + LANES);
+      FLOATS.cast(c9).intoArray(c, to + 9 * pitch);
+      FLOATS.cast(d9).intoArray(c, to + 9 * pitch + LANES);
+      FLOATS.cast(c10).intoArray(c, to + 10 * pitch);
+      FLOATS.cast(d10).intoArray(c, to + 10 * pitch + LANES);
+      FLOATS.cast(c11).intoArray(c, to + 11 * pitch);
+      FLOATS.cast(d11).intoArray(c, to + 11 * pitch + LANES);
     }
   }
 }

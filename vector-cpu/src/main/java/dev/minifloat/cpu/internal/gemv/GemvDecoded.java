@@ -1,5 +1,7 @@
 package dev.minifloat.cpu.internal.gemv;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
+
 import dev.minifloat.DType;
 import dev.minifloat.cpu.internal.convert.Decoders;
 import dev.minifloat.cpu.internal.gemm.GemmOperand;
@@ -229,17 +231,21 @@ final class GemvDecoded {
       g = FloatVector.fromMemorySegment(F32, rows, p + 3 * ROW, Species.LE).fma(x0, g);
       h = FloatVector.fromMemorySegment(F32, rows, p + 3 * ROW + V, Species.LE).fma(x1, h);
     }
-    a.add(b).add(FloatVector.fromArray(F32, lanes, to)).intoArray(lanes, to);
+    FLOATS.cast(a).add(b).add(FloatVector.fromArray(F32, lanes, to)).intoArray(lanes, to);
     if (count > 1) {
-      c.add(d).add(FloatVector.fromArray(F32, lanes, to + LANES)).intoArray(lanes, to + LANES);
+      FLOATS
+          .cast(c)
+          .add(d)
+          .add(FloatVector.fromArray(F32, lanes, to + LANES))
+          .intoArray(lanes, to + LANES);
     }
     if (count > 2) {
       int third = to + 2 * LANES;
-      e.add(f).add(FloatVector.fromArray(F32, lanes, third)).intoArray(lanes, third);
+      FLOATS.cast(e).add(f).add(FloatVector.fromArray(F32, lanes, third)).intoArray(lanes, third);
     }
     if (count > 3) {
       int fourth = to + 3 * LANES;
-      g.add(h).add(FloatVector.fromArray(F32, lanes, fourth)).intoArray(lanes, fourth);
+      FLOATS.cast(g).add(h).add(FloatVector.fromArray(F32, lanes, fourth)).intoArray(lanes, fourth);
     }
     for (; k < depth; k++) {
       float factor = x[from + k];

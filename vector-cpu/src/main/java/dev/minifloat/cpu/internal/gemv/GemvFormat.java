@@ -92,9 +92,14 @@ record GemvFormat(DType dtype, int group, int vectors, int rows) {
         MethodHandles.lookup(), GemvRows.class, format.template(), format);
   }
 
-  /** The kernel of four rows and one vector at once; null if a format has none. */
+  /**
+   * The kernel of four rows and one vector at once; null if a format has none. For 8-bit floats
+   * with scales for groups four rows are more than the compiler takes in one loop: some programs
+   * would find their vectors on the heap.
+   */
   static GemvRows quads(DType dtype, int group) {
-    if (dtype.bits() == Byte.SIZE) {
+    boolean byteFloat = dtype == DType.F8_E4M3 || dtype == DType.F8_E5M2;
+    if (dtype == DType.I8 || (byteFloat && group != 0)) {
       return null;
     }
     AtomicReferenceArray<GemvRows> kernels = QUADS.get(dtype);
@@ -116,6 +121,14 @@ record GemvFormat(DType dtype, int group, int vectors, int rows) {
       case F4_E2M1, I4 -> GemvNibbles.class;
       case F6_E2M3, F6_E3M2, F8_E8M0, I32 ->
           throw new IllegalArgumentException("dtype: there is no kernel for " + dtype);
+    };
+  }
+
+  /** Bytes before the first row that the kernel of four rows reads. */
+  static int bytesBefore(DType dtype) {
+    return switch (dtype) {
+      case F8_E4M3, F8_E5M2 -> Integer.BYTES - 1;
+      case F32, F16, BF16, F8_E8M0, F6_E2M3, F6_E3M2, F4_E2M1, I8, I4, I32 -> 0;
     };
   }
 

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.gemv;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -49,9 +50,9 @@ final class GemvHalves implements GemvRows {
   private static final long X_TURN = 2 * V;
 
   /**
-   * Constants are receivers wherever they can be: of them the compiler knows the class at once. Of
-   * others it learns it from what the process did before, or late; and if many such operations
-   * follow each other, and other libraries use vectors of other widths, it gives up and boxes them.
+   * Constants are receivers wherever they can be: so long a body is inlined late in part, when what
+   * operations have made is of no known class yet; see {@link
+   * dev.minifloat.cpu.internal.runtime.Exact}.
    */
   private static final IntVector SIGN = IntVector.broadcast(INT, 0x80000000);
 
@@ -191,12 +192,12 @@ final class GemvHalves implements GemvRows {
               .reinterpretAsFloats()
               .fma(x1, d);
     }
-    a.intoArray(sums, to);
+    FLOATS.cast(a).intoArray(sums, to);
     if (ALONE) {
       return;
     }
-    b.intoArray(sums, to + LANES);
-    c.intoArray(sums, to + 2 * LANES);
-    d.intoArray(sums, to + 3 * LANES);
+    FLOATS.cast(b).intoArray(sums, to + LANES);
+    FLOATS.cast(c).intoArray(sums, to + 2 * LANES);
+    FLOATS.cast(d).intoArray(sums, to + 3 * LANES);
   }
 }

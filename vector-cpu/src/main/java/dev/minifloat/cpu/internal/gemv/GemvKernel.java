@@ -19,8 +19,9 @@ import java.util.function.IntConsumer;
  *
  * <p>Dense rows are multiplied straight from memory ({@link GemvRows}) if there is a kernel for the
  * format and the scales lie right ({@link GemvScales}); what remains of K, the rows where that went
- * wrong, and every other matrix is decoded first ({@link GemvDecoded}). Either way a row's order of
- * summation depends on its values, on K, and for 8-bit floats on whether it begins its storage.
+ * wrong, and every other matrix is decoded first ({@link GemvDecoded}). A row's order of summation
+ * depends on its values, on K, on the number of vectors and on how the matrix lies, but neither on
+ * threads nor on other rows.
  *
  * <p>A kernel that applies scales multiplies elements with activations first, which may overflow or
  * underflow where element · scale would not have; one whose elements are too large by a power of
@@ -518,6 +519,7 @@ public final class GemvKernel implements IntConsumer {
     int step = GemvFormat.step(dtype);
     long rowBytes = w.rowStride() * dtype.bits() / Byte.SIZE;
     int most = CHUNK / some / step;
+    int before = GemvFormat.bytesBefore(dtype);
     GemvRows quads = some == 1 ? GemvFormat.quads(dtype, scales.group()) : null;
     for (int k = 0; k < steps; k += most) {
       int part = Math.min(most, steps - k);
@@ -525,7 +527,8 @@ public final class GemvKernel implements IntConsumer {
       int scale = scales.group() == 0 ? 0 : k * step / scales.group();
       for (int r = 0; r < rows; ) {
         long rowAt = start + r * rowBytes;
-        boolean one = quads == null || r > rows - GemvRows.ROWS;
+        long last = rowAt + (GemvRows.ROWS - 1) * rowBytes;
+        boolean one = quads == null || r > rows - GemvRows.ROWS || Math.min(rowAt, last) < before;
         (one ? kernel : quads)
             .multiply(
                 data,

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.gemv;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -224,12 +225,12 @@ final class GemvNibbles implements GemvRows {
                       .rearrange(SPREAD),
                   d);
     }
-    a.intoArray(sums, to);
+    FLOATS.cast(a).intoArray(sums, to);
     if (ALONE) {
       return;
     }
-    b.intoArray(sums, to + LANES);
-    c.intoArray(sums, to + 2 * LANES);
-    d.intoArray(sums, to + 3 * LANES);
+    FLOATS.cast(b).intoArray(sums, to + LANES);
+    FLOATS.cast(c).intoArray(sums, to + 2 * LANES);
+    FLOATS.cast(d).intoArray(sums, to + 3 * LANES);
   }
 }

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.gemv;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -96,9 +97,9 @@ final class GemvQuads implements GemvRows {
       d0 = FloatVector.fromMemorySegment(FLOAT, words, p, LE).fma(x0, d0);
       d1 = FloatVector.fromMemorySegment(FLOAT, words, p + V, LE).fma(x1, d1);
     }
-    a0.add(a1).intoArray(sums, to);
-    b0.add(b1).intoArray(sums, to + LANES);
-    c0.add(c1).intoArray(sums, to + 2 * LANES);
-    d0.add(d1).intoArray(sums, to + 3 * LANES);
+    FLOATS.cast(a0).add(a1).intoArray(sums, to);
+    FLOATS.cast(b0).add(b1).intoArray(sums, to + LANES);
+    FLOATS.cast(c0).add(c1).intoArray(sums, to + 2 * LANES);
+    FLOATS.cast(d0).add(d1).intoArray(sums, to + 3 * LANES);
   }
 }

@@ -21,7 +21,8 @@ interface GemvRows {
    * Adds the products of {@code steps} steps of each row to the sums.
    *
    * @param w the matrix' elements
-   * @param at byte of the first row's first element
+   * @param at byte of the first row's first element; for several rows, at least {@link
+   *     GemvFormat#bytesBefore}
    * @param rowBytes bytes from a row to the next
    * @param steps steps of {@link GemvFormat#step} elements
    * @param x the vectors, in {@link GemvFormat}'s order; native memory, so that no load need cross

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.gemv;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE;
 import static dev.minifloat.cpu.internal.runtime.Species.BYTE_REACH;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
@@ -183,9 +184,9 @@ final class GemvScales {
     int i = 0;
     for (; i <= count - BYTE_REACH; i += LANES) {
       IntVector code =
-          (IntVector)
+          INTS.cast(
               ByteVector.fromMemorySegment(BYTE, codes, first + i, LE)
-                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0);
+                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0));
       code.add(1)
           .lanewise(VectorOperators.LSHL, 23)
           .blend(nan, code.compare(VectorOperators.EQ, E8M0_NAN))
@@ -218,9 +219,9 @@ final class GemvScales {
     int i = 0;
     for (; i <= count - BYTE_REACH; i += LANES) {
       IntVector code =
-          (IntVector)
+          INTS.cast(
               ByteVector.fromMemorySegment(BYTE, codes, first + i, LE)
-                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0);
+                  .convertShape(VectorOperators.ZERO_EXTEND_B2I, INT, 0));
       IntVector u = code.lanewise(VectorOperators.LSHL, shift).add(rebias);
       u.min(u.add(1 << 23).reinterpretAsFloats().sub(0x1p-6f).reinterpretAsInts())
           .blend(nan, code.compare(VectorOperators.GE, E4M3_END))
@@ -258,9 +259,9 @@ final class GemvScales {
     for (; i <= count - LANES; i += LANES) {
       IntVector bits = FloatVector.fromArray(FLOAT, x, i).reinterpretAsInts();
       // Zero becomes the largest.
-      smallest = smallest.min(bits.and(magnitude).sub(1).and(magnitude));
+      smallest = INTS.cast(smallest).min(bits.and(magnitude).sub(1).and(magnitude));
     }
-    int least = smallest.reduceLanes(VectorOperators.MIN);
+    int least = INTS.cast(smallest).reduceLanes(VectorOperators.MIN);
     for (; i < count; i++) {
       least = Math.min(least, ((Float.floatToRawIntBits(x[i]) & MAGNITUDE) - 1) & MAGNITUDE);
     }

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.gemv;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -122,21 +123,21 @@ final class GemvSquares implements GemvSquare {
       c3 = cw.fma(y, c3);
       d3 = dw.fma(y, d3);
     }
-    a0.intoArray(lanes, to);
-    b0.intoArray(lanes, to + LANES);
-    c0.intoArray(lanes, to + 2 * LANES);
-    d0.intoArray(lanes, to + 3 * LANES);
-    a1.intoArray(lanes, to + stride);
-    b1.intoArray(lanes, to + stride + LANES);
-    c1.intoArray(lanes, to + stride + 2 * LANES);
-    d1.intoArray(lanes, to + stride + 3 * LANES);
-    a2.intoArray(lanes, to + 2 * stride);
-    b2.intoArray(lanes, to + 2 * stride + LANES);
-    c2.intoArray(lanes, to + 2 * stride + 2 * LANES);
-    d2.intoArray(lanes, to + 2 * stride + 3 * LANES);
-    a3.intoArray(lanes, to + 3 * stride);
-    b3.intoArray(lanes, to + 3 * stride + LANES);
-    c3.intoArray(lanes, to + 3 * stride + 2 * LANES);
-    d3.intoArray(lanes, to + 3 * stride + 3 * LANES);
+    FLOATS.cast(a0).intoArray(lanes, to);
+    FLOATS.cast(b0).intoArray(lanes, to + LANES);
+    FLOATS.cast(c0).intoArray(lanes, to + 2 * LANES);
+    FLOATS.cast(d0).intoArray(lanes, to + 3 * LANES);
+    FLOATS.cast(a1).intoArray(lanes, to + stride);
+    FLOATS.cast(b1).intoArray(lanes, to + stride + LANES);
+    FLOATS.cast(c1).intoArray(lanes, to + stride + 2 * LANES);
+    FLOATS.cast(d1).intoArray(lanes, to + stride + 3 * LANES);
+    FLOATS.cast(a2).intoArray(lanes, to + 2 * stride);
+    FLOATS.cast(b2).intoArray(lanes, to + 2 * stride + LANES);
+    FLOATS.cast(c2).intoArray(lanes, to + 2 * stride + 2 * LANES);
+    FLOATS.cast(d2).intoArray(lanes, to + 2 * stride + 3 * LANES);
+    FLOATS.cast(a3).intoArray(lanes, to + 3 * stride);
+    FLOATS.cast(b3).intoArray(lanes, to + 3 * stride + LANES);
+    FLOATS.cast(c3).intoArray(lanes, to + 3 * stride + 2 * LANES);
+    FLOATS.cast(d3).intoArray(lanes, to + 3 * stride + 3 * LANES);
   }
 }

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.gemv;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -74,28 +75,28 @@ final class GemvWords implements GemvRows {
       IntVector w3 = PARTS == 1 ? IntVector.fromMemorySegment(INT, words, p + 3 * V, LE) : w2;
       FloatVector e0 =
           PARTS == 4
-              ? (FloatVector)
+              ? FLOATS.cast(
                   w0.lanewise(VectorOperators.LSHL, 24)
                       .lanewise(VectorOperators.ASHR, 24)
-                      .convert(VectorOperators.I2F, 0)
+                      .convert(VectorOperators.I2F, 0))
               : (PARTS == 2 ? w0.lanewise(VectorOperators.LSHL, 16) : w0).reinterpretAsFloats();
       FloatVector e1 =
           PARTS == 4
-              ? (FloatVector)
+              ? FLOATS.cast(
                   w1.lanewise(VectorOperators.LSHL, 8)
                       .lanewise(VectorOperators.ASHR, 24)
-                      .convert(VectorOperators.I2F, 0)
+                      .convert(VectorOperators.I2F, 0))
               : (PARTS == 2 ? w1.and(HIGH) : w1).reinterpretAsFloats();
       FloatVector e2 =
           PARTS == 4
-              ? (FloatVector)
+              ? FLOATS.cast(
                   w2.lanewise(VectorOperators.LSHL, 16)
                       .lanewise(VectorOperators.ASHR, 24)
-                      .convert(VectorOperators.I2F, 0)
+                      .convert(VectorOperators.I2F, 0))
               : (PARTS == 2 ? w2.lanewise(VectorOperators.LSHL, 16) : w2).reinterpretAsFloats();
       FloatVector e3 =
           PARTS == 4
-              ? (FloatVector) w3.lanewise(VectorOperators.ASHR, 24).convert(VectorOperators.I2F, 0)
+              ? FLOATS.cast(w3.lanewise(VectorOperators.ASHR, 24).convert(VectorOperators.I2F, 0))
               : (PARTS == 2 ? w3.and(HIGH) : w3).reinterpretAsFloats();
       s0 = e0.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q, LE), s0);
       s1 = e1.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + V, LE), s1);
@@ -116,10 +117,10 @@ final class GemvWords implements GemvRows {
       s3 = e3.fma(FloatVector.fromMemorySegment(FLOAT, vectors, q + 3 * V, LE), s3);
     }
     if (VECTORS == 1) {
-      s0.add(s1).add(s2.add(s3)).intoArray(sums, to);
+      FLOATS.cast(s0).add(s1).add(FLOATS.cast(s2).add(s3)).intoArray(sums, to);
     } else {
-      s0.add(s1).intoArray(sums, to);
-      s2.add(s3).intoArray(sums, to + stride);
+      FLOATS.cast(s0).add(s1).intoArray(sums, to);
+      FLOATS.cast(s2).add(s3).intoArray(sums, to + stride);
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.quantize;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
@@ -121,14 +122,14 @@ public final class Amax {
     for (; i <= count - 2 * LANES; i += 2 * LANES) {
       IntVector a = IntVector.fromMemorySegment(INT, values, from + 4L * i, LE);
       IntVector b = IntVector.fromMemorySegment(INT, values, from + 4L * (i + LANES), LE);
-      first = first.max(a.and(MAGNITUDE));
-      second = second.max(b.and(MAGNITUDE));
+      first = INTS.cast(first).max(a.and(MAGNITUDE));
+      second = INTS.cast(second).max(b.and(MAGNITUDE));
     }
     for (; i <= count - LANES; i += LANES) {
       IntVector a = IntVector.fromMemorySegment(INT, values, from + 4L * i, LE);
-      first = first.max(a.and(MAGNITUDE));
+      first = INTS.cast(first).max(a.and(MAGNITUDE));
     }
-    int largest = first.max(second).reduceLanes(VectorOperators.MAX);
+    int largest = INTS.cast(first).max(second).reduceLanes(VectorOperators.MAX);
     for (; i < count; i++) {
       largest = Math.max(largest, values.get(PackedElements.INT, from + 4L * i) & MAGNITUDE);
     }
@@ -149,22 +150,18 @@ public final class Amax {
     IntVector d = IntVector.zero(INT);
     for (int k = 0; k < vectors; k++) {
       long at = from + 4L * LANES * k;
-      a = larger(a, values, at);
-      b = larger(b, values, at + apart);
-      c = larger(c, values, at + 2 * apart);
-      d = larger(d, values, at + 3 * apart);
-      a = larger(a, values, at + 4 * apart);
-      b = larger(b, values, at + 5 * apart);
-      c = larger(c, values, at + 6 * apart);
-      d = larger(d, values, at + 7 * apart);
+      a = IntVector.fromMemorySegment(INT, values, at, LE).and(MAGNITUDE).max(a);
+      b = IntVector.fromMemorySegment(INT, values, at + apart, LE).and(MAGNITUDE).max(b);
+      c = IntVector.fromMemorySegment(INT, values, at + 2 * apart, LE).and(MAGNITUDE).max(c);
+      d = IntVector.fromMemorySegment(INT, values, at + 3 * apart, LE).and(MAGNITUDE).max(d);
+      a = IntVector.fromMemorySegment(INT, values, at + 4 * apart, LE).and(MAGNITUDE).max(a);
+      b = IntVector.fromMemorySegment(INT, values, at + 5 * apart, LE).and(MAGNITUDE).max(b);
+      c = IntVector.fromMemorySegment(INT, values, at + 6 * apart, LE).and(MAGNITUDE).max(c);
+      d = IntVector.fromMemorySegment(INT, values, at + 7 * apart, LE).and(MAGNITUDE).max(d);
     }
-    int largest = a.max(b).max(c.max(d)).reduceLanes(VectorOperators.MAX);
+    int largest = INTS.cast(a).max(b).max(INTS.cast(c).max(d)).reduceLanes(VectorOperators.MAX);
     int done = Pages.STREAMS * LANES * vectors;
     return Math.max(largest, bits(segment, from + 4L * done, count - done));
-  }
-
-  private static IntVector larger(IntVector amax, MemorySegment values, long at) {
-    return amax.max(IntVector.fromMemorySegment(INT, values, at, LE).and(MAGNITUDE));
   }
 
   /** Of each element apart: {@code amax[i] = max(amax[i], |values[i]|)}. */

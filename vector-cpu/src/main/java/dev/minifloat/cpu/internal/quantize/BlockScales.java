@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.quantize;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -96,12 +97,13 @@ final class BlockScales {
     int i = 0;
     for (; i <= count - LANES; i += LANES) {
       IntVector bits = IntVector.fromMemorySegment(INT, x, 4L * i, LE);
-      low = low.min(bits);
-      high = high.max(bits);
+      low = INTS.cast(low).min(bits);
+      high = INTS.cast(high).max(bits);
     }
     boolean within =
-        low.compare(VectorOperators.LT, from)
-            .or(high.compare(VectorOperators.GT, to))
+        INTS.cast(low)
+            .compare(VectorOperators.LT, from)
+            .or(INTS.cast(high).compare(VectorOperators.GT, to))
             .not()
             .allTrue();
     for (; i < count; i++) {
@@ -229,8 +231,13 @@ final class BlockScales {
     FloatVector inverse = FloatVector.broadcast(FLOAT, -1 / global);
     for (int i = 0; i < vectors; i += LANES) {
       IntVector amax = IntVector.fromMemorySegment(INT, x, 4L * i, LE);
-      FloatVector negated = ratio(amax.reinterpretAsFloats(), six, sixth);
-      ratio(negated, divisor, inverse)
+      // Twice −x / s, given −1 / s; see EncodeFormat.
+      FloatVector x0 = amax.reinterpretAsFloats();
+      FloatVector near = x0.mul(sixth);
+      FloatVector x1 = near.fma(six, x0).fma(sixth, near);
+      near = x1.mul(inverse);
+      near.fma(divisor, x1)
+          .fma(inverse, near)
           .reinterpretAsInts()
           .max(least)
           .blend(0, amax.compare(VectorOperators.EQ, 0))
@@ -248,11 +255,5 @@ final class BlockScales {
           .intoMemorySegment(x, 4L * i, LE);
     }
     return vectors;
-  }
-
-  /** −x / s, given −1 / s. */
-  private static FloatVector ratio(FloatVector x, FloatVector s, FloatVector negated) {
-    FloatVector near = x.mul(negated);
-    return near.fma(s, x).fma(negated, near);
   }
 }

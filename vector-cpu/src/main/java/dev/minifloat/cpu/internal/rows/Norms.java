@@ -1,5 +1,7 @@
 package dev.minifloat.cpu.internal.rows;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
+import static dev.minifloat.cpu.internal.runtime.Exact.INTS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.INT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
@@ -258,11 +260,11 @@ public final class Norms {
     int i = 0;
     for (; i <= n - LANES; i += LANES) {
       IntVector bits = IntVector.fromMemorySegment(INT, src, from + 4L * i, LE).and(MAGNITUDE);
-      largest = largest.max(bits);
-      least = least.min(bits.blend(INFINITY, bits.compare(VectorOperators.EQ, 0)));
+      largest = INTS.cast(largest).max(bits);
+      least = INTS.cast(least).min(bits.blend(INFINITY, bits.compare(VectorOperators.EQ, 0)));
     }
-    int most = largest.reduceLanes(VectorOperators.MAX);
-    int fewest = least.reduceLanes(VectorOperators.MIN);
+    int most = INTS.cast(largest).reduceLanes(VectorOperators.MAX);
+    int fewest = INTS.cast(least).reduceLanes(VectorOperators.MIN);
     for (; i < n; i++) {
       int bits = src.get(PackedElements.INT, from + 4L * i) & MAGNITUDE;
       most = Math.max(most, bits);
@@ -284,13 +286,22 @@ public final class Norms {
     FloatVector d = a;
     int i = 0;
     for (; i <= n - 4 * LANES; i += 4 * LANES) {
-      a = a.add(FloatVector.fromMemorySegment(FLOAT, src, from + 4L * i, LE));
-      b = b.add(FloatVector.fromMemorySegment(FLOAT, src, from + 4L * (i + LANES), LE));
-      c = c.add(FloatVector.fromMemorySegment(FLOAT, src, from + 4L * (i + 2 * LANES), LE));
-      d = d.add(FloatVector.fromMemorySegment(FLOAT, src, from + 4L * (i + 3 * LANES), LE));
+      a = FLOATS.cast(a).add(FloatVector.fromMemorySegment(FLOAT, src, from + 4L * i, LE));
+      b =
+          FLOATS
+              .cast(b)
+              .add(FloatVector.fromMemorySegment(FLOAT, src, from + 4L * (i + LANES), LE));
+      c =
+          FLOATS
+              .cast(c)
+              .add(FloatVector.fromMemorySegment(FLOAT, src, from + 4L * (i + 2 * LANES), LE));
+      d =
+          FLOATS
+              .cast(d)
+              .add(FloatVector.fromMemorySegment(FLOAT, src, from + 4L * (i + 3 * LANES), LE));
     }
     for (; i <= n - LANES; i += LANES) {
-      a = a.add(FloatVector.fromMemorySegment(FLOAT, src, from + 4L * i, LE));
+      a = FLOATS.cast(a).add(FloatVector.fromMemorySegment(FLOAT, src, from + 4L * i, LE));
     }
     if (i < n) {
       int last = Math.max(0, n - LANES);
@@ -298,9 +309,9 @@ public final class Norms {
           FloatVector.fromMemorySegment(FLOAT, src, from + 4L * last, LE)
               .blend(0, VectorMath.LANE.compare(VectorOperators.LT, i - last))
               .blend(0, VectorMath.LANE.compare(VectorOperators.GE, n - last));
-      b = b.add(x);
+      b = FLOATS.cast(b).add(x);
     }
-    return VectorMath.sum(a.add(b).add(c.add(d)));
+    return VectorMath.sum(FLOATS.cast(a).add(b).add(FLOATS.cast(c).add(d)));
   }
 
   /** The bits of Σ (x − mean), above those of Σ (x − mean)². */
@@ -315,14 +326,14 @@ public final class Norms {
       FloatVector a = FloatVector.fromMemorySegment(FLOAT, src, from + 4L * i, LE).sub(mean);
       FloatVector b =
           FloatVector.fromMemorySegment(FLOAT, src, from + 4L * (i + LANES), LE).sub(mean);
-      sum = sum.add(a);
-      otherSum = otherSum.add(b);
+      sum = FLOATS.cast(sum).add(a);
+      otherSum = FLOATS.cast(otherSum).add(b);
       squares = a.fma(a, squares);
       otherSquares = b.fma(b, otherSquares);
     }
     if (i <= n - LANES) {
       FloatVector a = FloatVector.fromMemorySegment(FLOAT, src, from + 4L * i, LE).sub(mean);
-      sum = sum.add(a);
+      sum = FLOATS.cast(sum).add(a);
       squares = a.fma(a, squares);
       i += LANES;
     }
@@ -333,11 +344,11 @@ public final class Norms {
               .sub(mean)
               .blend(0, VectorMath.LANE.compare(VectorOperators.LT, i - last))
               .blend(0, VectorMath.LANE.compare(VectorOperators.GE, n - last));
-      otherSum = otherSum.add(a);
+      otherSum = FLOATS.cast(otherSum).add(a);
       otherSquares = a.fma(a, otherSquares);
     }
-    int high = Float.floatToRawIntBits(VectorMath.sum(sum.add(otherSum)));
-    int low = Float.floatToRawIntBits(VectorMath.sum(squares.add(otherSquares)));
+    int high = Float.floatToRawIntBits(VectorMath.sum(FLOATS.cast(sum).add(otherSum)));
+    int low = Float.floatToRawIntBits(VectorMath.sum(FLOATS.cast(squares).add(otherSquares)));
     return (long) high << 32 | Integer.toUnsignedLong(low);
   }
 
@@ -371,6 +382,6 @@ public final class Norms {
               .blend(0, VectorMath.LANE.compare(VectorOperators.GE, n - last));
       second = a.fma(a, second);
     }
-    return VectorMath.sum(first.add(second).add(third.add(fourth)));
+    return VectorMath.sum(FLOATS.cast(first).add(second).add(FLOATS.cast(third).add(fourth)));
   }
 }

@@ -1,5 +1,6 @@
 package dev.minifloat.cpu.internal.rows;
 
+import static dev.minifloat.cpu.internal.runtime.Exact.FLOATS;
 import static dev.minifloat.cpu.internal.runtime.Species.FLOAT;
 import static dev.minifloat.cpu.internal.runtime.Species.LANES;
 import static dev.minifloat.cpu.internal.runtime.Species.LE;
@@ -132,10 +133,11 @@ public final class SoftmaxRows {
       FloatVector b =
           FloatVector.fromMemorySegment(FLOAT, src, from + 4L * (i + LANES), LE).mul(factor);
       // Fewer operations than max, for it passes NaNs over.
-      first = first.blend(a, a.compare(VectorOperators.GT, first));
-      second = second.blend(b, b.compare(VectorOperators.GT, second));
+      first = FLOATS.cast(first).blend(a, a.compare(VectorOperators.GT, first));
+      second = FLOATS.cast(second).blend(b, b.compare(VectorOperators.GT, second));
     }
-    FloatVector max = first.blend(second, second.compare(VectorOperators.GT, first));
+    FloatVector max =
+        FLOATS.cast(first).blend(second, FLOATS.cast(second).compare(VectorOperators.GT, first));
     // At most two vectors more, the last of which may count lanes again.
     for (; i < n; i += LANES) {
       int last = Math.max(0, Math.min(i, n - LANES));
@@ -144,9 +146,9 @@ public final class SoftmaxRows {
               .mul(factor)
               .blend(
                   Float.NEGATIVE_INFINITY, VectorMath.LANE.compare(VectorOperators.GE, n - last));
-      max = max.blend(x, x.compare(VectorOperators.GT, max));
+      max = FLOATS.cast(max).blend(x, x.compare(VectorOperators.GT, max));
     }
-    return max.reduceLanes(VectorOperators.MAX);
+    return FLOATS.cast(max).reduceLanes(VectorOperators.MAX);
   }
 
   /** Writes e^(scale · x − max) of as many elements as fill vectors, and returns their sum. */
@@ -169,9 +171,9 @@ public final class SoftmaxRows {
           VectorMath.exp(
               FloatVector.fromMemorySegment(FLOAT, src, from + 4L * i, LE).fma(factor, shift));
       e.intoMemorySegment(dst, to + 4L * i, LE);
-      sum = sum.add(e);
+      sum = FLOATS.cast(sum).add(e);
     }
-    return VectorMath.sum(sum);
+    return VectorMath.sum(FLOATS.cast(sum));
   }
 
   /**

@@ -19,6 +19,7 @@ import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Random;
 import java.util.function.IntUnaryOperator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Dot products of operands with one scale, and of blocks of E2M1, each with a scale. */
@@ -217,6 +218,7 @@ class DotScaledTest {
     return least;
   }
 
+  @Tag("allocation")
   @Test
   void callsAllocateNothing() {
     Random random = new Random(9);

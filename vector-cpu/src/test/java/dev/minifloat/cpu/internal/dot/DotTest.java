@@ -26,6 +26,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Dot products straight from memory: their vectors, tails and specials, and what a call costs. */
@@ -131,6 +132,7 @@ class DotTest {
     }
   }
 
+  @Tag("allocation")
   @Test
   void callsAllocateNothing() {
     // Long ones first: what their loops leave to be compiled is worst.

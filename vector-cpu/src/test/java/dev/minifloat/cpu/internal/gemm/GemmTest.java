@@ -27,6 +27,7 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -431,6 +432,7 @@ class GemmTest {
     }
   }
 
+  @Tag("allocation")
   @Test
   void allocationsOfACallDoNotGrowWithTheWork() {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();

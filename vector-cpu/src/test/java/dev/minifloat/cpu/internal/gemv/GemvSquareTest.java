@@ -22,6 +22,7 @@ import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -172,6 +173,7 @@ class GemvSquareTest {
     }
   }
 
+  @Tag("allocation")
   @ParameterizedTest
   @EnumSource(
       value = DType.class,

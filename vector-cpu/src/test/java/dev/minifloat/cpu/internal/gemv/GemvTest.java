@@ -26,6 +26,7 @@ import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -227,18 +228,22 @@ class GemvTest {
     }
   }
 
+  /** Sizes of groups for which there is a kernel of four rows. */
   private static List<Integer> groups(DType dtype) {
-    return Stream.of(0, 16, 32).filter(group -> GemvFormat.exists(dtype, group, 1)).toList();
+    return Stream.of(0, 16, 32)
+        .filter(group -> GemvFormat.exists(dtype, group, 1))
+        .filter(group -> GemvFormat.quads(dtype, group) != null)
+        .toList();
   }
 
   @ParameterizedTest
   @EnumSource(
       value = DType.class,
-      names = {"F32", "BF16", "F16", "F4_E2M1", "I4"})
+      names = {"F32", "BF16", "F16", "F8_E4M3", "F8_E5M2", "F4_E2M1", "I4"})
   void fourRowsTogetherGiveTheBitsOfEachAlone(DType dtype) {
     int step = GemvFormat.step(dtype);
     for (int group : groups(dtype)) {
-      for (int steps : new int[] {1, 2, 3, 7, 16}) {
+      for (int steps : new int[] {1, 2, 3, 7, 16, 131}) {
         String what = dtype + " groups of " + group + ", steps " + steps;
         checkFourRows(dtype, group, step, steps, what);
       }
@@ -256,6 +261,11 @@ class GemvTest {
       for (long i = 0; i < w.byteSize() / 2; i++) {
         // Any BF16, and so any F32, but infinities and NaNs.
         w.setAtIndex(ValueLayout.JAVA_SHORT, i, (short) (random.nextInt(0x7000) << 1 & 0xBFFF));
+      }
+      for (long i = 0; isByteFloat(dtype) && i < w.byteSize(); i++) {
+        // In some steps a zero or subnormal, or two.
+        int magnitude = random.nextInt(200) == 0 ? random.nextInt(4) : 8 + random.nextInt(0x70);
+        w.set(ValueLayout.JAVA_BYTE, i, (byte) (magnitude | random.nextInt(2) << 7));
       }
       MemorySegment x = arena.allocate(4L * step * (first + steps), 64);
       for (long i = 0; i < x.byteSize() / 4; i++) {
@@ -278,6 +288,10 @@ class GemvTest {
     }
   }
 
+  private static boolean isByteFloat(DType dtype) {
+    return dtype == DType.F8_E4M3 || dtype == DType.F8_E5M2;
+  }
+
   private static float[] floats(Random random, int count) {
     float[] values = new float[count];
     for (int i = 0; i < count; i++) {
@@ -286,16 +300,22 @@ class GemvTest {
     return values;
   }
 
+  @Tag("allocation")
   @ParameterizedTest
   @EnumSource(
       value = DType.class,
-      names = {"F32", "BF16", "F16", "F4_E2M1", "I4"})
+      names = {"F32", "BF16", "F16", "F8_E4M3", "F8_E5M2", "F4_E2M1", "I4"})
   void fourRowsTogetherAllocateNothing(DType dtype) {
     ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     try (Arena arena = Arena.ofShared()) {
       int depth = 2048;
       long rowBytes = (long) depth * dtype.bits() / 8;
       MemorySegment w = arena.allocate(64 + 4 * rowBytes, 64);
+      Random random = new Random(17);
+      for (long i = 0; i < w.byteSize(); i++) {
+        // Of 8-bit floats some steps have codes that are not simple, and some have not.
+        w.set(ValueLayout.JAVA_BYTE, i, (byte) (random.nextInt(100) == 0 ? 0 : 0x35));
+      }
       MemorySegment x = arena.allocate(4L * depth, 64);
       float[] sums = new float[4 * Species.LANES];
       float[] scales = new float[4 * depth / 16 + Species.LANES];
@@ -339,6 +359,37 @@ class GemvTest {
     }
   }
 
+  /** Each code among codes of 1 that meet zeros, so that the sum is one product. */
+  @ParameterizedTest
+  @EnumSource(
+      value = DType.class,
+      names = {"F8_E4M3", "F8_E5M2"})
+  void everyByteFloatCountsExactlyWhereverItIs(DType dtype) {
+    int codes = 1 << Byte.SIZE;
+    int depth = 9000;
+    try (Arena arena = Arena.ofConfined();
+        Scope scope = backend.scope()) {
+      for (int place : new int[] {0, 1, 2, 3, 63, 64, 4095, 4096, 8191, 8192, 8999}) {
+        HostTensor w = HostTensor.allocate(arena, dtype, Shape.of(codes, depth), Scaling.none());
+        w.data().fill((byte) (dtype == DType.F8_E4M3 ? 0x38 : 0x3C));
+        for (int code = 0; code < codes; code++) {
+          w.data().set(ValueLayout.JAVA_BYTE, (long) code * depth + place, (byte) code);
+        }
+        float[] x = new float[depth];
+        x[place] = -3;
+        double[] values = ProductsOracle.values(w);
+        float[] out =
+            scope
+                .download(scope.gemv(scope.upload(w), scope.upload(HostTensor.of(x, depth))))
+                .toFloats();
+        for (int code = 0; code < codes; code++) {
+          float expected = (float) (values[code * depth + place] * -3 + 0.0);
+          assertEquals(expected, out[code], "code " + code + " at " + place);
+        }
+      }
+    }
+  }
+
   /** Operands are described by objects that calls share, one after the other. */
   @Test
   void whatWasMultipliedBeforeDoesNotMatter() {
@@ -361,6 +412,7 @@ class GemvTest {
   }
 
   /** Bytes that multiplying a block of rows once allocates: nothing, once it is compiled. */
+  @Tag("allocation")
   @ParameterizedTest
   @EnumSource(
       value = DType.class,
