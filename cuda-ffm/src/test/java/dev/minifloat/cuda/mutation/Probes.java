@@ -1,0 +1,335 @@
+package dev.minifloat.cuda.mutation;
+
+import dev.minifloat.Activation;
+import dev.minifloat.DType;
+import dev.minifloat.HostTensor;
+import dev.minifloat.MxScaleRule;
+import dev.minifloat.Overflow;
+import dev.minifloat.Pooling;
+import dev.minifloat.QuantSpec;
+import dev.minifloat.Rope;
+import dev.minifloat.Rounding;
+import dev.minifloat.Scaling;
+import dev.minifloat.Softmax;
+import dev.minifloat.Tensor;
+import dev.minifloat.cuda.mutation.Probe.Limit;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Operations that together run every kernel of the set in all that it does. */
+final class Probes {
+  private static final Scaling NONE = Scaling.none();
+
+  /** Kernels for any grid go round. */
+  private static final Limit ONE_CTA = new Limit(1, 1);
+
+  /** Sums in F64 and functions in F32. */
+  private static final double FLOATS = 0x1p-20;
+
+  private static final double HALVES = 0x1p-10;
+  private static final double BRAINS = 0x1p-7;
+
+  private static final List<String> SAMPLE =
+      List.of(
+          "transpose",
+          "quantize QuantSpec[dtype=F4_E2M1",
+          "softmax of F32 45",
+          "BF16 none × F4_E2M1",
+          "F32 none × I4",
+          "BF16 none × I4");
+
+  private final List<Probe> probes = new ArrayList<>();
+
+  private Probes() {}
+
+  static List<Probe> all() {
+    Probes all = new Probes();
+    all.copies();
+    all.conversions();
+    all.quantizations();
+    all.pointwise();
+    all.rows();
+    all.vectors();
+    all.probes.addAll(ProductProbes.all());
+    return all.probes;
+  }
+
+  /** Those for a few kernels, of each kind one. */
+  static List<Probe> sample() {
+    return all().stream()
+        .filter(
+            probe ->
+                probe.device().equals("sm_89")
+                    || SAMPLE.stream().anyMatch(name -> probe.name().startsWith(name)))
+        .toList();
+  }
+
+  private void add(String name, Limit limit, double tolerance, Probe.Use use) {
+    probes.add(new Probe(name, "sm_80", limit, tolerance, use));
+  }
+
+  private void exactly(String name, Probe.Use use) {
+    add(name, ONE_CTA, 0, use);
+  }
+
+  private void copies() {
+    for (DType dtype : List.of(DType.F4_E2M1, DType.F6_E2M3, DType.F16)) {
+      HostTensor x = Operands.codes(dtype, 1, 5, 7, 91);
+      exactly(
+          "copy " + dtype,
+          on -> {
+            Tensor all = on.upload(x);
+            return List.of(
+                on.copy(all.slice(2, 1, 80)), on.copy(all.slice(1, 1, 3).slice(2, 3, 14)));
+          });
+    }
+    HostTensor matrix = Operands.codes(DType.F16, 2, 3, 37, 70);
+    add(
+        "transpose",
+        new Limit(Integer.MAX_VALUE, 2),
+        0,
+        on -> List.of(on.copy(on.upload(matrix).transposed())));
+  }
+
+  private void conversions() {
+    HostTensor x = Operands.anything(3, 9, 301);
+    HostTensor halves = Operands.codes(DType.F16, 4, 301);
+    for (DType to : List.of(DType.F8_E4M3, DType.F16, DType.F6_E3M2, DType.I8)) {
+      exactly(
+          "convert to " + to,
+          on -> {
+            Tensor all = on.upload(x);
+            List<Tensor> results = new ArrayList<>();
+            for (Rounding rounding :
+                List.of(
+                    Rounding.NEAREST_EVEN,
+                    Rounding.TOWARD_ZERO,
+                    Rounding.TOWARD_POSITIVE,
+                    Rounding.stochastic(5))) {
+              results.add(on.convert(all, to, rounding, Overflow.SATURATE));
+            }
+            if (Overflow.defaultFor(to) != Overflow.SATURATE || to == DType.F8_E4M3) {
+              results.add(on.convert(all, to, Rounding.NEAREST_EVEN, Overflow.IEEE));
+            }
+            results.add(on.convert(on.upload(halves), to));
+            return results;
+          });
+    }
+    for (DType from : DType.values()) {
+      HostTensor codes = Operands.codes(from, 5, 9, 67);
+      exactly(
+          "decode " + from,
+          on -> {
+            Tensor all = on.upload(codes);
+            return List.of(on.convert(all, DType.F32), on.convert(all, DType.F8_E4M3));
+          });
+    }
+    for (Scaling scaling :
+        List.of(
+            Scaling.tensor(),
+            Scaling.rows(),
+            Scaling.columns(),
+            Scaling.block(3, 16),
+            Scaling.mx(),
+            Scaling.nvfp4())) {
+      HostTensor scaled = Operands.exact(DType.F4_E2M1, scaling, 6, 2, 9, 67);
+      exactly(
+          "dequantize " + scaling,
+          on -> {
+            Tensor all = on.upload(scaled);
+            return List.of(
+                on.dequantize(all, DType.F32),
+                on.dequantize(all.slice(2, 16, 40), DType.F16),
+                on.dequantize(all, DType.BF16));
+          });
+      HostTensor table = Operands.exact(DType.F4_E2M1, scaling, 6, 19, 67);
+      HostTensor ids = HostTensor.of(new int[] {18, 0, 7, 7, 3, 11, 2, 5, 16}, 3, 3);
+      exactly(
+          "embedding " + scaling,
+          on ->
+              List.of(
+                  on.embedding(on.upload(table), on.upload(ids), DType.F32),
+                  on.embedding(on.upload(table), on.upload(ids), DType.BF16)));
+    }
+    for (DType from :
+        List.of(
+            DType.F32,
+            DType.F16,
+            DType.BF16,
+            DType.F8_E4M3,
+            DType.F8_E5M2,
+            DType.F6_E2M3,
+            DType.F6_E3M2,
+            DType.I8,
+            DType.I4)) {
+      HostTensor codes = Operands.codes(from, 7, 19, 67);
+      HostTensor ids = HostTensor.of(new int[] {18, 0, 7}, 3);
+      exactly(
+          "embedding " + from,
+          on ->
+              List.of(
+                  on.embedding(on.upload(codes), on.upload(ids), DType.BF16),
+                  on.dequantize(on.upload(codes), DType.F16)));
+    }
+  }
+
+  private void quantizations() {
+    HostTensor x = Operands.anything(8, 2, 11, 133);
+    HostTensor calm = Operands.normal(9, 2, 11, 133);
+    HostTensor halves = Operands.exact(DType.F16, NONE, 10, 2, 11, 133);
+    for (Scaling scaling :
+        List.of(Scaling.tensor(), Scaling.rows(), Scaling.columns(), Scaling.block(3, 16))) {
+      for (DType to : List.of(DType.F8_E4M3, DType.I4)) {
+        quantize(QuantSpec.of(to).scaling(scaling), x, calm, halves);
+      }
+    }
+    for (MxScaleRule rule : MxScaleRule.values()) {
+      quantize(QuantSpec.of(DType.F8_E4M3).scaling(Scaling.mx()).mxRule(rule), x, calm, halves);
+      quantize(QuantSpec.of(DType.F4_E2M1).scaling(Scaling.mx()).mxRule(rule), x, calm);
+    }
+    for (Rounding rounding :
+        List.of(Rounding.NEAREST_EVEN, Rounding.TOWARD_ZERO, Rounding.stochastic(77))) {
+      quantize(
+          QuantSpec.of(DType.F4_E2M1).scaling(Scaling.nvfp4()).rounding(rounding), x, calm, halves);
+      quantize(
+          QuantSpec.of(DType.F8_E4M3).scaling(Scaling.rows()).rounding(rounding), x, calm, halves);
+    }
+  }
+
+  private void quantize(QuantSpec spec, HostTensor... inputs) {
+    for (HostTensor input : inputs) {
+      exactly("quantize " + spec, on -> List.of(on.quantize(on.upload(input), spec)));
+    }
+  }
+
+  private void pointwise() {
+    HostTensor a = Operands.normal(11, 3, 7, 45);
+    HostTensor b = Operands.normal(12, 45);
+    HostTensor brains = Operands.exact(DType.BF16, NONE, 13, 7, 45);
+    exactly(
+        "add",
+        on ->
+            List.of(
+                on.add(on.upload(a), on.upload(b)),
+                on.add(on.upload(a), on.upload(a)),
+                on.add(on.upload(brains), on.upload(brains))));
+    for (Activation activation : Activation.values()) {
+      add(
+          "activation " + activation,
+          ONE_CTA,
+          FLOATS,
+          on -> List.of(on.activation(on.upload(a), activation)));
+    }
+    for (Activation activation : Activation.values()) {
+      add(
+          "activation of BF16 " + activation,
+          ONE_CTA,
+          BRAINS,
+          on -> List.of(on.activation(on.convert(on.upload(a), DType.BF16), activation)));
+    }
+    HostTensor heads = Operands.normal(14, 2, 5, 24);
+    HostTensor positions = HostTensor.of(new int[] {3, 900, 0, 17, 4}, 5);
+    add(
+        "rope",
+        ONE_CTA,
+        0x1p-16,
+        on -> {
+          Rope rope = Rope.of(on.upload(heads));
+          return List.of(
+              on.rope(rope),
+              on.rope(rope.interleaved(true).dims(16)),
+              on.rope(rope.base(500).positions(on.upload(positions))));
+        });
+  }
+
+  private void rows() {
+    HostTensor lengths = HostTensor.of(new int[] {45, 7}, 2);
+    for (long columns : new long[] {45, 1100}) {
+      HostTensor x = Operands.normal(15, 2, 6, columns);
+      HostTensor gamma = Operands.normal(16, columns);
+      HostTensor beta = Operands.normal(17, columns);
+      for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16)) {
+        double tolerance =
+            switch (dtype.bits()) {
+              case 32 -> FLOATS;
+              default -> dtype == DType.F16 ? HALVES : BRAINS;
+            };
+        String of = " of " + dtype + " " + columns;
+        HostTensor typed = converted(x, dtype);
+        add(
+            "softmax" + of,
+            ONE_CTA,
+            tolerance,
+            on ->
+                List.of(
+                    on.softmax(Softmax.of(on.upload(typed)).scale(0.5f)),
+                    on.softmax(Softmax.of(on.upload(typed)).causal(true)),
+                    on.softmax(Softmax.of(on.upload(typed)).lengths(on.upload(lengths)))));
+        add(
+            "norms" + of,
+            ONE_CTA,
+            tolerance,
+            on -> {
+              Tensor all = on.upload(typed);
+              return List.of(
+                  on.rmsNorm(all, on.upload(gamma), 1e-2f),
+                  on.l2Normalize(all),
+                  on.layerNorm(all, on.upload(gamma), on.upload(beta), 1e-2f));
+            });
+      }
+    }
+    HostTensor x = Operands.normal(18, 2, 45, 301);
+    add(
+        "pool",
+        ONE_CTA,
+        FLOATS,
+        on ->
+            List.of(
+                on.pool(on.upload(x), Pooling.MEAN, null),
+                on.pool(on.upload(x), Pooling.MEAN, on.upload(lengths))));
+  }
+
+  private static HostTensor converted(HostTensor x, DType dtype) {
+    try (dev.minifloat.reference.ReferenceBackend reference =
+            new dev.minifloat.reference.ReferenceBackend();
+        dev.minifloat.Scope scope = reference.scope()) {
+      return scope.download(scope.convert(scope.upload(x), dtype));
+    }
+  }
+
+  private void vectors() {
+    for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16, DType.F8_E4M3, DType.I8)) {
+      HostTensor a = Operands.exact(dtype, NONE, 19, 9001);
+      HostTensor b = Operands.exact(dtype, NONE, 20, 9001);
+      add(
+          "dot " + dtype,
+          Limit.NONE,
+          0,
+          on ->
+              List.of(
+                  on.upload(Operands.number(on.dot(on.upload(a), on.upload(b)))),
+                  on.upload(Operands.number(on.amax(on.upload(a))))));
+    }
+    HostTensor x = Operands.exact(DType.F32, NONE, 21, 75);
+    for (DType dtype : List.of(DType.F32, DType.F16, DType.F8_E4M3, DType.I4)) {
+      Scaling scaling = dtype.bits() < 16 ? Scaling.block(4, 8) : NONE;
+      HostTensor a = Operands.exact(dtype, scaling, 22, 75, 75);
+      HostTensor tall = Operands.exact(dtype, scaling, 22, 75, 41);
+      HostTensor wide = Operands.exact(dtype, scaling, 22, 41, 150);
+      // Types without scales are for the kernels for few rows, which take no smaller grid.
+      add(
+          "gemv " + dtype,
+          scaling == NONE ? Limit.NONE : ONE_CTA,
+          0,
+          on ->
+              List.of(
+                  on.gemv(on.upload(a), on.upload(x)),
+                  on.gemv(on.upload(wide).slice(1, 3, 78), on.upload(x))));
+      add(
+          "gemv transposed " + dtype,
+          Limit.NONE,
+          0,
+          on -> List.of(on.gemv(on.upload(tall).transposed(), on.upload(x))));
+    }
+  }
+}
