@@ -16,7 +16,8 @@ record Mutant(PtxFile file, String kernel, Operator operator, int line, String a
 
   /** What names it in reports: it changes only when the PTX does. */
   String id() {
-    return kernel + ":" + (line + 1) + " " + operator + " " + (after.isEmpty() ? "-" : after);
+    String becomes = after.isEmpty() ? "-" : after.replaceAll("\\s+", " ");
+    return kernel + ":" + (line + 1) + " " + operator + " " + becomes;
   }
 
   @Override

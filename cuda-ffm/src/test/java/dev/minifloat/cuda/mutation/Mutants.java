@@ -24,6 +24,8 @@ final class Mutants {
     PtxFile file = texts.fileOf(texts.entry(kernel));
     KernelBody body = new KernelBody(file, texts.entry(kernel));
     List<Mutant> chosen = new ArrayList<>();
+    // Each operator draws for itself: a new one, put last, leaves the others' mutants as they are.
+    int index = 0;
     for (Operator operator : Operator.values()) {
       List<Mutant> all = new ArrayList<>();
       for (int i = body.from(); i < body.to(); i++) {
@@ -32,7 +34,7 @@ final class Mutants {
         }
       }
       SplittableRandom random =
-          new SplittableRandom(seed ^ ((long) kernel.hashCode() << 8) ^ operator.ordinal());
+          new SplittableRandom(seed ^ ((long) kernel.hashCode() << 8) ^ index++);
       List<Mutant> picked = new ArrayList<>();
       while (picked.size() < each && !all.isEmpty()) {
         picked.add(all.remove(random.nextInt(all.size())));

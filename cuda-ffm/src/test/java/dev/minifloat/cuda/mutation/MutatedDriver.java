@@ -108,7 +108,7 @@ final class MutatedDriver implements SymbolLookup {
       MemorySegment options,
       MemorySegment values) {
     MemorySegment text = image.reinterpret(Integer.MAX_VALUE);
-    long handle = files.size() + 1;
+    long handle = files.size() + 1L;
     files.put(handle, texts.file(text.getString(0, StandardCharsets.ISO_8859_1)));
     modules.put(handle, new ArrayList<>());
     module.reinterpret(ValueLayout.ADDRESS.byteSize()).set(ValueLayout.JAVA_LONG, 0, handle);

@@ -46,8 +46,8 @@ final class MutationReport {
     return report.text.toString();
   }
 
-  private void line(String format, Object... arguments) {
-    text.append(format.formatted(arguments)).append('\n');
+  private void line(String line) {
+    text.append(line).append('\n');
   }
 
   private void write(double seconds) {
@@ -69,17 +69,21 @@ final class MutationReport {
         "bounds, a barrier that not all reach, a launch that doesn't end). The seed is fixed: the same");
     line("PTX has the same mutants.");
     line("");
-    line("- %d mutants of %d kernels, %.0f s", sum.all, group(Mutant::kernel).size(), seconds);
     line(
-        "- %d killed (%.1f %%): %d by wrong results, %d by the simulator",
-        killed, 100.0 * killed / sum.all, sum.wrong, sum.stopped);
-    line("- %d survived, %d of which change nothing that can be seen", sum.survived, equivalent);
+        "- %d mutants of %d kernels, %.0f s"
+            .formatted(sum.all, group(Mutant::kernel).size(), seconds));
+    line(
+        "- %d killed (%.1f %%): %d by wrong results, %d by the simulator"
+            .formatted(killed, 100.0 * killed / sum.all, sum.wrong, sum.stopped));
+    line(
+        "- %d survived, %d of which change nothing that can be seen"
+            .formatted(sum.survived, equivalent));
     if (!run.refused().isEmpty()) {
-      line("- %d more were refused as PTX and are not counted", run.refused().size());
+      line("- %d more were refused as PTX and are not counted".formatted(run.refused().size()));
     }
     line(
-        "- without those that change nothing: %.1f %% killed",
-        100.0 * killed / (sum.all - equivalent));
+        "- without those that change nothing: %.1f %% killed"
+            .formatted(100.0 * killed / (sum.all - equivalent)));
     table("operator", group(mutant -> mutant.operator().name().toLowerCase(Locale.ROOT)));
     table("kernel", group(Mutant::kernel));
     survivors();
@@ -96,13 +100,13 @@ final class MutationReport {
 
   private void table(String what, Map<String, Count> counts) {
     line("");
-    line("| %s | mutants | wrong result | stopped | survived |", what);
+    line("| %s | mutants | wrong result | stopped | survived |".formatted(what));
     line("|---|---:|---:|---:|---:|");
     counts.forEach(
         (name, count) ->
             line(
-                "| %s | %d | %d | %d | %d |",
-                name, count.all, count.wrong, count.stopped, count.survived));
+                "| %s | %d | %d | %d | %d |"
+                    .formatted(name, count.all, count.wrong, count.stopped, count.survived)));
   }
 
   private void survivors() {
@@ -110,8 +114,8 @@ final class MutationReport {
     line("## Survivors");
     for (Mutant mutant : run.survivors()) {
       line("");
-      line("%s", "`" + mutant.id() + "`, before: `" + mutant.before() + "`  ");
-      line("%s", known.explanation(mutant).orElse("Not explained yet."));
+      line("`" + mutant.id() + "`, before: `" + mutant.before() + "`  ");
+      line(known.explanation(mutant).orElse("Not explained yet."));
     }
   }
 }

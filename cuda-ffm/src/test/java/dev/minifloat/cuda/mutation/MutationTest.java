@@ -16,7 +16,9 @@ import org.slf4j.LoggerFactory;
  */
 class MutationTest {
   private static final Logger LOG = LoggerFactory.getLogger(MutationTest.class);
-  private static final int SAMPLE = 40;
+
+  /** The sample may not shrink to nothing as survivors are explained. */
+  private static final int FEWEST = 30;
 
   @Test
   void mutantsAreKilled() throws Exception {
@@ -30,7 +32,7 @@ class MutationTest {
                 .filter(mutant -> !known.contains(mutant))
                 .toList()
             : MutatedKernels.all(texts);
-    assertTrue(mutants.size() >= SAMPLE, mutants.size() + " mutants");
+    assertTrue(mutants.size() >= FEWEST, mutants.size() + " mutants");
     Laboratory laboratory = new Laboratory(texts, report == null ? Probes.sample() : Probes.all());
     MutationRun run =
         MutationRun.of(

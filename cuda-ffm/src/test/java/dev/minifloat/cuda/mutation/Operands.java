@@ -33,7 +33,28 @@ final class Operands {
           switch (i % 8) {
             case 0 -> Float.intBitsToFloat(random.nextInt());
             case 1 -> random.nextInt(-40, 41) / 4f;
-            default -> (float) (random.nextGaussian() * Math.scalb(1, random.nextInt(-20, 21)));
+            default -> (float) (random.nextGaussian() * Math.scalb(1f, random.nextInt(-20, 21)));
+          };
+    }
+    return HostTensor.of(values, dims);
+  }
+
+  /** Runs of 16 numbers of one kind each: zeros, subnormals, the largest, infinities, NaNs. */
+  static HostTensor extremes(long seed, long... dims) {
+    SplittableRandom random = new SplittableRandom(seed);
+    float[] values = new float[(int) Shape.of(dims).elements()];
+    for (int i = 0; i < values.length; i++) {
+      float x = (float) random.nextDouble(-1, 1);
+      values[i] =
+          switch (i / 16 % 8) {
+            case 0 -> 0f;
+            case 1 -> x * Float.MIN_NORMAL;
+            case 2 -> x * Float.MAX_VALUE;
+            case 3 -> i % 16 == 5 ? Float.NEGATIVE_INFINITY : x;
+            case 4 -> i % 16 == 9 ? Float.NaN : x;
+            case 5 -> Math.scalb(x, -120);
+            case 6 -> Math.scalb(1f, random.nextInt(-140, 120));
+            default -> x;
           };
     }
     return HostTensor.of(values, dims);
@@ -61,7 +82,7 @@ final class Operands {
     int most = largestInteger(dtype);
     float[] values = new float[(int) shape.elements()];
     for (int i = 0; i < values.length; i++) {
-      values[i] = random.nextInt(-most, most + 1);
+      values[i] = (float) random.nextInt(-most, most + 1);
     }
     HostTensor plain = unscaled(dtype, values, dims);
     int scales = (int) scaling.grid(shape).scales();

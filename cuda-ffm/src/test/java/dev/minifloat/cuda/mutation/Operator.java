@@ -160,12 +160,12 @@ enum Operator {
           : List.of();
     }
   },
-  /** A conversion rounds in another way, where it can have to round. */
+  /** A conversion from a float rounds in another way; those from integers of a kernel are exact. */
   CVT_ROUNDING {
     @Override
     List<String> mutations(KernelBody body, String line) {
       Matcher convert = CONVERT.matcher(line);
-      if (!convert.matches() || convert.group(3).matches(".*\\.[su](8|16)\\s.*")) {
+      if (!convert.matches() || convert.group(3).matches(".*\\.[su](8|16|32|64)\\s.*")) {
         return List.of();
       }
       List<String> others = new ArrayList<>();

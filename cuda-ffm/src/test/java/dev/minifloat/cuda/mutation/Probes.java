@@ -14,6 +14,7 @@ import dev.minifloat.Softmax;
 import dev.minifloat.Tensor;
 import dev.minifloat.cuda.mutation.Probe.Limit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Operations that together run every kernel of the set in all that it does. */
@@ -34,6 +35,7 @@ final class Probes {
           "transpose",
           "quantize QuantSpec[dtype=F4_E2M1",
           "softmax of F32 45",
+          "rows of rank 4 of F32",
           "BF16 none × F4_E2M1",
           "F32 none × I4",
           "BF16 none × I4");
@@ -45,6 +47,10 @@ final class Probes {
   static List<Probe> all() {
     Probes all = new Probes();
     all.copies();
+    all.manyDimensions();
+    all.extremes();
+    all.ranks();
+    all.nans();
     all.conversions();
     all.quantizations();
     all.pointwise();
@@ -91,6 +97,204 @@ final class Probes {
         on -> List.of(on.copy(on.upload(matrix).transposed())));
   }
 
+  /** Two of three in each of eight dimensions, so that none can be merged with the next. */
+  static Tensor sliced(Tensor x, int first) {
+    Tensor view = x;
+    for (int i = 0; i < first; i++) {
+      view = view.slice(i, i % 2, i % 2 + 2);
+    }
+    return view;
+  }
+
+  private static Tensor sliced(Tensor x) {
+    return sliced(x, x.shape().rank());
+  }
+
+  private static long[] threes(int rank) {
+    long[] dims = new long[rank];
+    Arrays.fill(dims, 3);
+    return dims;
+  }
+
+  /** Views of each rank: kernels choose among their parameters by it. */
+  private void ranks() {
+    for (int rank = 1; rank < 8; rank++) {
+      long[] dims = threes(rank);
+      HostTensor x = Operands.normal(31, dims);
+      HostTensor last = Operands.normal(32, 2);
+      HostTensor halves = converted(x, DType.F16);
+      HostTensor brains = converted(x, DType.BF16);
+      int of = rank;
+      for (HostTensor typed : List.of(x, halves, brains)) {
+        add(
+            "rows of rank " + rank + " of " + typed.dtype(),
+            ONE_CTA,
+            typed.dtype() == DType.F32 ? FLOATS : BRAINS,
+            on -> {
+              Tensor view = sliced(on.upload(typed));
+              List<Tensor> results = new ArrayList<>();
+              results.add(on.add(view, view));
+              results.add(on.activation(view, Activation.RELU));
+              results.add(on.l2Normalize(view));
+              results.add(on.rmsNorm(view, on.upload(last), 1e-2f));
+              results.add(on.layerNorm(view, on.upload(last), on.upload(last), 1e-2f));
+              if (of > 1) {
+                results.add(on.softmax(Softmax.of(view).causal(true)));
+                results.add(on.softmax(Softmax.of(view)));
+              }
+              return results;
+            });
+      }
+      exactly(
+          "copies of rank " + rank,
+          on -> {
+            Tensor view = sliced(on.upload(halves));
+            return List.of(
+                on.copy(view),
+                on.convert(view, DType.F8_E4M3),
+                on.upload(Operands.number(on.amax(view))),
+                on.quantize(view, QuantSpec.of(DType.I4).scaling(Scaling.tensor())),
+                on.quantize(view, QuantSpec.of(DType.F8_E4M3).scaling(Scaling.tensor())));
+          });
+    }
+  }
+
+  /** NaNs of other bits than the canonical one, which results have. */
+  private void nans() {
+    float[] values = Operands.normal(33, 90).toFloats();
+    for (int i = 0; i < values.length; i += 7) {
+      values[i] = Float.intBitsToFloat(i % 2 == 0 ? 0xFFC12345 : 0x7F812345);
+    }
+    HostTensor x = HostTensor.of(values, 90);
+    for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16)) {
+      HostTensor typed = converted(x, dtype);
+      exactly(
+          "NaNs of " + dtype,
+          on ->
+              List.of(
+                  on.add(on.upload(typed), on.upload(typed)),
+                  on.activation(on.upload(typed), Activation.RELU),
+                  on.activation(on.upload(typed), Activation.NONE),
+                  on.convert(on.upload(typed), DType.F16),
+                  on.softmax(Softmax.of(on.upload(typed).reshape(1, 90)))));
+    }
+    for (int warp = 0; warp < 8; warp++) {
+      float[] peak = new float[256 * 16];
+      peak[(warp * 32 + 5) * 16 + 3] = 100;
+      peak[7] = 1;
+      quantize(
+          QuantSpec.of(DType.F4_E2M1).scaling(Scaling.nvfp4()), HostTensor.of(peak, 1, 256 * 16));
+    }
+  }
+
+  private void manyDimensions() {
+    long[] dims = {3, 3, 3, 3, 3, 3, 3, 3};
+    for (DType dtype : List.of(DType.F4_E2M1, DType.F6_E2M3, DType.I8, DType.F16, DType.F32)) {
+      HostTensor codes = Operands.codes(dtype, 23, dims);
+      exactly(
+          "copy eight dimensions of " + dtype, on -> List.of(on.copy(sliced(on.upload(codes)))));
+      exactly(
+          "convert eight dimensions of " + dtype,
+          on ->
+              List.of(
+                  on.convert(sliced(on.upload(codes)), DType.F8_E4M3),
+                  on.convert(sliced(on.upload(codes)), DType.F16)));
+    }
+    HostTensor mx = Operands.exact(DType.F4_E2M1, Scaling.mx(), 24, dims);
+    HostTensor x = Operands.normal(25, dims);
+    HostTensor last = Operands.normal(26, 2);
+    exactly(
+        "dequantize eight dimensions",
+        on -> List.of(on.dequantize(sliced(on.upload(mx)), DType.F16)));
+    exactly(
+        "amax and quantize eight dimensions",
+        on ->
+            List.of(
+                on.upload(Operands.number(on.amax(sliced(on.upload(x))))),
+                on.quantize(
+                    sliced(on.upload(x)), QuantSpec.of(DType.F8_E4M3).scaling(Scaling.rows())),
+                on.quantize(sliced(on.upload(x)), QuantSpec.of(DType.I4).scaling(Scaling.rows())),
+                on.quantize(
+                    sliced(on.upload(x)), QuantSpec.of(DType.F4_E2M1).scaling(Scaling.nvfp4()))));
+    for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16)) {
+      HostTensor typed = converted(x, dtype);
+      add(
+          "rows of eight dimensions, " + dtype,
+          ONE_CTA,
+          dtype == DType.F32 ? FLOATS : BRAINS,
+          on -> {
+            Tensor view = sliced(on.upload(typed));
+            return List.of(
+                on.add(view, view),
+                on.activation(view, Activation.SILU),
+                on.softmax(Softmax.of(view)),
+                on.l2Normalize(view),
+                on.rmsNorm(view, on.upload(last), 1e-2f),
+                on.layerNorm(view, on.upload(last), on.upload(last), 1e-2f));
+          });
+    }
+    HostTensor rows = Operands.exact(DType.F16, NONE, 27, 3, 3, 1, 1, 1, 1, 3, 1030);
+    add(
+        "long rows",
+        ONE_CTA,
+        HALVES,
+        on -> {
+          Tensor view =
+              on.upload(rows).slice(0, 0, 2).slice(1, 1, 3).slice(6, 0, 2).slice(7, 1, 1029);
+          return List.of(on.softmax(Softmax.of(view).scale(0.1f)), on.l2Normalize(view));
+        });
+  }
+
+  /** Rows whose largest elements are each another warp's, zeros, infinities. */
+  private void extremes() {
+    for (DType dtype : List.of(DType.F32, DType.F16)) {
+      for (int columns : new int[] {100, 1100}) {
+        float[] peaks = new float[24 * columns];
+        for (int row = 0; row < 24; row++) {
+          peaks[row * columns + row * 37 % columns + (columns > 1000 ? row % 8 * 32 % 64 : 0)] =
+              6e4f;
+        }
+        HostTensor x = converted(HostTensor.of(peaks, 24, columns), dtype);
+        add(
+            "softmax of peaks " + dtype + " " + columns,
+            ONE_CTA,
+            dtype == DType.F32 ? FLOATS : HALVES,
+            on -> List.of(on.softmax(Softmax.of(on.upload(x)))));
+      }
+    }
+    HostTensor x = Operands.extremes(28, 9, 160);
+    for (QuantSpec spec :
+        List.of(
+            QuantSpec.of(DType.F8_E4M3).scaling(Scaling.mx()),
+            QuantSpec.of(DType.F8_E4M3).scaling(Scaling.block(1, 16)),
+            QuantSpec.of(DType.F4_E2M1).scaling(Scaling.nvfp4()),
+            QuantSpec.of(DType.F4_E2M1).scaling(Scaling.block(1, 16)),
+            QuantSpec.of(DType.I4).scaling(Scaling.block(1, 16)))) {
+      for (Rounding rounding : List.of(Rounding.NEAREST_EVEN, Rounding.TOWARD_ZERO)) {
+        quantize(spec.rounding(rounding), x);
+      }
+    }
+    HostTensor tiny = Operands.normal(29, 3, 64);
+    float[] small = tiny.toFloats();
+    for (int i = 0; i < small.length; i++) {
+      small[i] = Math.scalb(small[i], i < 32 ? -130 : -140);
+    }
+    quantize(QuantSpec.of(DType.F4_E2M1).scaling(Scaling.nvfp4()), HostTensor.of(small, 3, 64));
+    for (DType dtype : DType.values()) {
+      for (Scaling scaling : List.of(NONE, Scaling.rows(), Scaling.mx())) {
+        if (dtype == DType.F8_E8M0
+            || (!scaling.equals(NONE) && dtype.bits() > 8)
+            || (scaling.equals(Scaling.mx()) && (dtype == DType.I8 || dtype == DType.I4))) {
+          continue;
+        }
+        HostTensor codes = Operands.exact(dtype, scaling, 30, 7, 45);
+        exactly(
+            "amax of " + dtype + " " + scaling,
+            on -> List.of(on.upload(Operands.number(on.amax(on.upload(codes))))));
+      }
+    }
+  }
+
   private void conversions() {
     HostTensor x = Operands.anything(3, 9, 301);
     HostTensor halves = Operands.codes(DType.F16, 4, 301);
@@ -121,7 +325,10 @@ final class Probes {
           "decode " + from,
           on -> {
             Tensor all = on.upload(codes);
-            return List.of(on.convert(all, DType.F32), on.convert(all, DType.F8_E4M3));
+            return List.of(
+                on.convert(all, DType.F32),
+                on.convert(all, DType.F16),
+                on.convert(all, DType.F8_E4M3));
           });
     }
     for (Scaling scaling :
@@ -177,6 +384,14 @@ final class Probes {
     HostTensor x = Operands.anything(8, 2, 11, 133);
     HostTensor calm = Operands.normal(9, 2, 11, 133);
     HostTensor halves = Operands.exact(DType.F16, NONE, 10, 2, 11, 133);
+    HostTensor brains = converted(calm, DType.BF16);
+    // More blocks than a CTA has threads, several times over.
+    HostTensor many = Operands.normal(36, 41, 1100);
+    quantize(QuantSpec.of(DType.I4).scaling(Scaling.block(1, 16)), many);
+    quantize(QuantSpec.of(DType.F4_E2M1).scaling(Scaling.mx()), many);
+    quantize(QuantSpec.of(DType.F4_E2M1).scaling(Scaling.nvfp4()), many, brains);
+    quantize(QuantSpec.of(DType.F8_E4M3).scaling(Scaling.rows()), brains);
+    quantize(QuantSpec.of(DType.I4).scaling(Scaling.rows()), brains);
     for (Scaling scaling :
         List.of(Scaling.tensor(), Scaling.rows(), Scaling.columns(), Scaling.block(3, 16))) {
       for (DType to : List.of(DType.F8_E4M3, DType.I4)) {
@@ -298,7 +513,10 @@ final class Probes {
   }
 
   private void vectors() {
-    for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16, DType.F8_E4M3, DType.I8)) {
+    for (DType dtype : DType.values()) {
+      if (dtype == DType.F8_E8M0 || dtype == DType.I32) {
+        continue;
+      }
       HostTensor a = Operands.exact(dtype, NONE, 19, 9001);
       HostTensor b = Operands.exact(dtype, NONE, 20, 9001);
       add(
@@ -310,8 +528,19 @@ final class Probes {
                   on.upload(Operands.number(on.dot(on.upload(a), on.upload(b)))),
                   on.upload(Operands.number(on.amax(on.upload(a))))));
     }
+    // More shares than dot_sum has threads.
+    HostTensor long1 = Operands.exact(DType.I8, NONE, 34, 1_060_000);
+    HostTensor long2 = Operands.exact(DType.I4, NONE, 35, 1_060_000);
+    add(
+        "long dot",
+        Limit.NONE,
+        0,
+        on -> List.of(on.upload(Operands.number(on.dot(on.upload(long1), on.upload(long2))))));
     HostTensor x = Operands.exact(DType.F32, NONE, 21, 75);
-    for (DType dtype : List.of(DType.F32, DType.F16, DType.F8_E4M3, DType.I4)) {
+    for (DType dtype : DType.values()) {
+      if (dtype == DType.F8_E8M0 || dtype == DType.I32) {
+        continue;
+      }
       Scaling scaling = dtype.bits() < 16 ? Scaling.block(4, 8) : NONE;
       HostTensor a = Operands.exact(dtype, scaling, 22, 75, 75);
       HostTensor tall = Operands.exact(dtype, scaling, 22, 75, 41);
@@ -319,7 +548,7 @@ final class Probes {
       // Types without scales are for the kernels for few rows, which take no smaller grid.
       add(
           "gemv " + dtype,
-          scaling == NONE ? Limit.NONE : ONE_CTA,
+          scaling.equals(NONE) ? Limit.NONE : ONE_CTA,
           0,
           on ->
               List.of(

@@ -9,6 +9,7 @@ import dev.minifloat.Scope;
 import dev.minifloat.Tensor;
 import dev.minifloat.cuda.mutation.Probe.Limit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -129,12 +130,40 @@ final class ProductProbes {
   }
 
   private void eachFinish(String device, Kind a, Kind b) {
+    ranks(device, a, b, 18);
     product(device, a, b, new Extents(3, 18, 20, 197), 0, ProductProbes::plain);
     product(device, a, b, new Extents(1, 70, 20, 336), 0, ProductProbes::plain);
+    product(device, a, b, new Extents(1, 20, 40, 256), 0, ProductProbes::plain);
     product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::half);
     product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::added);
     product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::narrow);
     product(device, a, b, new Extents(1, 18, 12, 48), ACTIVATION, ProductProbes::activated);
+  }
+
+  /** Operands of each rank: matrices in up to six dimensions that can't be merged. */
+  private void ranks(String device, Kind a, Kind b, long m) {
+    for (int rank = 4; rank <= 8; rank++) {
+      long[] left = new long[rank];
+      Arrays.fill(left, 3);
+      left[rank - 2] = m;
+      left[rank - 1] = 17;
+      long[] right = left.clone();
+      right[rank - 2] = 19;
+      HostTensor x = Operands.exact(a.dtype(), a.scaling(), 3, left);
+      HostTensor y = Operands.exact(b.dtype(), b.scaling(), 4, right);
+      int batches = rank - 2;
+      add(
+          device,
+          Limit.NONE,
+          0,
+          a + " × " + b + " of rank " + rank,
+          on ->
+              List.of(
+                  on.gemm(
+                      Gemm.of(
+                          Probes.sliced(on.upload(x), batches),
+                          Probes.sliced(on.upload(y), batches).transposed()))));
+    }
   }
 
   private void ofTensorCores() {
@@ -159,6 +188,9 @@ final class ProductProbes {
         0,
         ProductProbes::plain);
     product("sm_89", wide, e4m3, new Extents(1, 70, 40, 336), 0, ProductProbes::plain);
+    Extents deep = new Extents(1, 18, 20, 453);
+    product("sm_89", e4m3, e4m3, deep, 0, ProductProbes::plain);
+    product("sm_80", kind(DType.I8, ROWS), kind(DType.I8, ROWS), deep, 0, ProductProbes::plain);
     Kind nvfp4 = kind(DType.F4_E2M1, Scaling.nvfp4());
     Kind mxfp4 = kind(DType.F4_E2M1, Scaling.mx());
     eachFinish("sm_80", nvfp4, nvfp4);
@@ -199,11 +231,17 @@ final class ProductProbes {
     product("sm_80", f32, f32, new Extents(1, 20, 40, 33), 0, ProductProbes::narrow);
     product("sm_80", f32, f32, new Extents(1, 18, 12, 16), ACTIVATION, ProductProbes::activated);
     any(kind(DType.F16, NONE), kind(DType.BF16, NONE));
+    any(kind(DType.BF16, NONE), kind(DType.F8_E4M3, ROWS));
+    any(kind(DType.I4, ROWS), kind(DType.F6_E2M3, Scaling.mx()));
+    any(kind(DType.F6_E3M2, Scaling.mx()), kind(DType.I8, ROWS));
+    any(kind(DType.F8_E5M2, Scaling.mx()), kind(DType.F16, NONE));
     any(kind(DType.F8_E4M3, ROWS), kind(DType.F8_E5M2, Scaling.mx()));
     any(kind(DType.F6_E2M3, Scaling.tensor()), kind(DType.F6_E3M2, Scaling.columns()));
     any(kind(DType.F4_E2M1, Scaling.nvfp4()), kind(DType.I4, Scaling.block(4, 8)));
     any(kind(DType.I8, Scaling.columns()), kind(DType.F4_E2M1, Scaling.mx()));
     Kind i8 = kind(DType.I8, Scaling.columns());
+    ranks("sm_80", f32, f32, 18);
+    product("sm_80", i8, f32, new Extents(1, 70, 40, 33), 0, ProductProbes::plain);
     Kind e5m2 = kind(DType.F8_E5M2, Scaling.block(2, 8));
     product("sm_80", i8, e5m2, new Extents(1, 20, 40, 33), 0, ProductProbes::half);
     product("sm_80", i8, e5m2, new Extents(1, 20, 40, 33), 0, ProductProbes::added);
@@ -242,6 +280,13 @@ final class ProductProbes {
       product("sm_80", kind(DType.F8_E4M3, ROWS), weights, more, 0, ProductProbes::plain);
     }
     Kind f16 = kind(DType.F16, NONE);
+    ranks("sm_80", f16, f16, 1);
+    ranks("sm_80", f16, kind(DType.I4, ROWS), 1);
+    // So many matrices that a CTA has more than one slice of K.
+    Extents many = new Extents(260, 1, 3, 520);
+    product("sm_80", kind(DType.BF16, NONE), kind(DType.I4, ROWS), many, 0, ProductProbes::plain);
+    product("sm_80", f16, f16, many, 0, ProductProbes::plain);
+    ranks("sm_80", f16, kind(DType.F4_E2M1, ROWS), 5);
     product("sm_80", f16, f16, new Extents(1, 5, 40, 70), 0, ProductProbes::added);
     product("sm_80", f16, f16, new Extents(1, 5, 40, 70), 0, ProductProbes::narrow);
     product("sm_80", f16, f16, new Extents(1, 5, 12, 70), ACTIVATION, ProductProbes::activated);
