@@ -1,0 +1,225 @@
+package dev.minifloat.cuda.mutation;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A way to break a kernel in one line. */
+enum Operator {
+  /** A wait for asynchronous copies is left out, or lets one more group be under way. */
+  DROP_WAIT {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher wait = WAIT.matcher(line);
+      return wait.matches()
+          ? List.of("", "cp.async.wait_group " + (Integer.parseInt(wait.group(1)) + 1) + ";")
+          : List.of();
+    }
+  },
+  /** The end of a group of asynchronous copies is left out. */
+  DROP_COMMIT {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      return line.equals("cp.async.commit_group;") ? List.of("") : List.of();
+    }
+  },
+  /** A barrier is left out. */
+  DROP_BARRIER {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      return line.startsWith("bar.") ? List.of("") : List.of();
+    }
+  },
+  /** Two registers of a fragment of a matrix multiplication change places. */
+  SWAP_FRAGMENT {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher mma = MMA.matcher(line);
+      if (!mma.matches()) {
+        return List.of();
+      }
+      String head = mma.group(1);
+      String a = "{%s, %s, %s, %s}";
+      String b = "{" + mma.group(6) + ", " + mma.group(7) + "}";
+      String tail = mma.group(8);
+      String a0 = mma.group(2);
+      String a1 = mma.group(3);
+      String a2 = mma.group(4);
+      String a3 = mma.group(5);
+      return List.of(
+          head + a.formatted(a1, a0, a2, a3) + ", " + b + tail,
+          head + a.formatted(a2, a1, a0, a3) + ", " + b + tail,
+          head
+              + a.formatted(a0, a1, a2, a3)
+              + ", {"
+              + mma.group(7)
+              + ", "
+              + mma.group(6)
+              + "}"
+              + tail);
+    }
+  },
+  /** An address is off by one element. */
+  SHIFT_ELEMENT {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher access = ACCESS.matcher(line);
+      return access.find() && !body.touchesScale(line)
+          ? List.of(shifted(line, Integer.parseInt(access.group(1)) / 8))
+          : List.of();
+    }
+  },
+  /** An address is off by one chunk of 16 bytes. */
+  SHIFT_CHUNK {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      return IN_SHARED.matcher(line).find() ? List.of(shifted(line, 16)) : List.of();
+    }
+  },
+  /** An address is off by one row of a tile, 128 bytes. */
+  SHIFT_ROW {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      return IN_SHARED.matcher(line).find() ? List.of(shifted(line, 128)) : List.of();
+    }
+  },
+  /** A swizzle, or another exclusive or, does nothing, or another bit. */
+  SWIZZLE {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher xor = XOR.matcher(line);
+      if (!xor.matches()) {
+        return List.of();
+      }
+      return List.of(xor.group(1) + "0;", xor.group(1).replace("xor.", "or.") + xor.group(2) + ";");
+    }
+  },
+  /** A loop ends one turn early or late. */
+  LOOP_BOUND {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher compare = COMPARE.matcher(line);
+      if (!compare.matches() || !body.endsLoop(compare.group(3))) {
+        return List.of();
+      }
+      String other =
+          switch (compare.group(1)) {
+            case "lt" -> "le";
+            case "le" -> "lt";
+            case "gt" -> "ge";
+            case "ge" -> "gt";
+            default -> "";
+          };
+      return other.isEmpty()
+          ? List.of()
+          : List.of("setp." + other + compare.group(2) + compare.group(3) + compare.group(4));
+    }
+  },
+  /** A predicate's sense is the other one. */
+  PREDICATE_SENSE {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher guarded = GUARDED.matcher(line);
+      if (!guarded.matches() || body.choosesDivision(guarded.group(2))) {
+        return List.of();
+      }
+      String sense = guarded.group(1).isEmpty() ? "!" : "";
+      return List.of("@" + sense + guarded.group(2) + guarded.group(3));
+    }
+  },
+  /** A mask lacks its highest bit, or a shuffle's distance is half as long. */
+  MASK {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher shuffle = SHUFFLE.matcher(line);
+      if (shuffle.matches()) {
+        return List.of(
+            shuffle.group(1) + Integer.parseInt(shuffle.group(2)) / 2 + shuffle.group(3));
+      }
+      Matcher and = AND.matcher(line);
+      if (!and.matches() || and.group(2).equals("-4294967296")) {
+        return List.of();
+      }
+      long mask = Long.parseLong(and.group(2));
+      long less =
+          mask >= 0
+              ? mask & ~Long.highestOneBit(mask)
+              // A mask of the high bits: its lowest one.
+              : mask & mask - 1;
+      return List.of(and.group(1) + less + ";");
+    }
+  },
+  /** The next scale is read or written. */
+  SCALE_INDEX {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher access = ACCESS.matcher(line);
+      return access.find() && body.touchesScale(line)
+          ? List.of(shifted(line, Integer.parseInt(access.group(1)) / 8))
+          : List.of();
+    }
+  },
+  /** A conversion from a float rounds in another way; those from integers of a kernel are exact. */
+  CVT_ROUNDING {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher convert = CONVERT.matcher(line);
+      if (!convert.matches() || convert.group(3).matches(".*\\.[su](8|16|32|64)\\s.*")) {
+        return List.of();
+      }
+      List<String> others = new ArrayList<>();
+      switch (convert.group(2)) {
+        case "rn" -> {
+          others.add("rz");
+          if (!convert.group(3).contains("bf16")) {
+            others.add("rp");
+          }
+        }
+        case "rni" -> others.add("rzi");
+        case "rzi" -> others.add("rpi");
+        default -> {}
+      }
+      return others.stream().map(other -> convert.group(1) + other + convert.group(3)).toList();
+    }
+  };
+
+  private static final Pattern WAIT = Pattern.compile("cp\\.async\\.wait_group (\\d+);");
+  private static final Pattern MMA =
+      Pattern.compile(
+          "(mma\\.sync\\.\\S+ \\{.*?\\}, )\\{(%\\w+), (%\\w+), (%\\w+), (%\\w+)\\},"
+              + " \\{(%\\w+), (%\\w+)\\}(, \\{.*)");
+  private static final Pattern ACCESS =
+      Pattern.compile(
+          "^(?:@!?%p\\d+ )?(?:ld|st)\\.(?:global|shared)\\.\\S*?(?:[subf])(\\d+)\\s.*\\[");
+  private static final Pattern IN_SHARED =
+      Pattern.compile("^(?:@!?%p\\d+ )?(?:cp\\.async\\.c[ag]\\.|ldmatrix|ld\\.shared|st\\.shared)");
+  private static final Pattern ADDRESS = Pattern.compile("\\[([^\\]+]+)(?:\\+(-?\\d+))?\\]");
+  private static final Pattern XOR = Pattern.compile("(xor\\.b\\d+\\s+%\\w+, %\\w+, )(\\S+);");
+  private static final Pattern AND = Pattern.compile("(and\\.b\\d+\\s+%\\w+, %\\w+, )(-?\\d+);");
+  private static final Pattern SHUFFLE =
+      Pattern.compile("(shfl\\.sync\\.bfly\\.b32\\s+\\S+ \\S+ )(\\d+)(, .*)");
+  private static final Pattern COMPARE =
+      Pattern.compile("setp\\.(\\w+)(\\.\\w+\\s+)(%p\\d+)(, .*)");
+  private static final Pattern GUARDED = Pattern.compile("@(!?)(%p\\d+)(\\s.*)");
+  private static final Pattern CONVERT = Pattern.compile("(cvt\\.)(r[a-z]+)(\\..*)");
+
+  /** The lines that may stand for a line; none where the operator has nothing to do. */
+  abstract List<String> mutations(KernelBody body, String line);
+
+  /** Adds bytes to the first address of a line. */
+  private static String shifted(String line, int bytes) {
+    Matcher address = ADDRESS.matcher(line);
+    if (!address.find()) {
+      throw new IllegalArgumentException("no address in " + line);
+    }
+    int offset = address.group(2) == null ? 0 : Integer.parseInt(address.group(2));
+    return line.substring(0, address.start())
+        + "["
+        + address.group(1)
+        + "+"
+        + (offset + bytes)
+        + "]"
+        + line.substring(address.end());
+  }
+}

@@ -1,0 +1,305 @@
+package dev.minifloat.cuda.mutation;
+
+import dev.minifloat.Activation;
+import dev.minifloat.DType;
+import dev.minifloat.Gemm;
+import dev.minifloat.HostTensor;
+import dev.minifloat.Scaling;
+import dev.minifloat.Scope;
+import dev.minifloat.Tensor;
+import dev.minifloat.cuda.mutation.Probe.Limit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Products of small integers, whose sums F32 holds: each has one right result. Ragged in every
+ * extent, with rows that begin at multiples of 16 bytes and others, batches for which CTAs go
+ * round, and everything that an epilogue does.
+ */
+final class ProductProbes {
+  private static final Scaling NONE = Scaling.none();
+  private static final Scaling ROWS = Scaling.rows();
+  private static final long FEW_ROWS = 16;
+  private static final Limit ROUND = new Limit(Integer.MAX_VALUE, 2);
+
+  /** What activations may differ by. */
+  private static final double ACTIVATION = 0x1p-20;
+
+  private final List<Probe> probes = new ArrayList<>();
+
+  private ProductProbes() {}
+
+  static List<Probe> all() {
+    ProductProbes products = new ProductProbes();
+    products.ofTensorCores();
+    products.ofAnyViews();
+    products.ofFewRows();
+    return products.probes;
+  }
+
+  /** An operand's type and scaling. */
+  private record Kind(DType dtype, Scaling scaling) {
+    @Override
+    public String toString() {
+      return dtype + " " + scaling;
+    }
+  }
+
+  /** The extents of a product. */
+  private record Extents(long batch, long m, long n, long k) {}
+
+  /** What follows a product. */
+  private interface Finish {
+    List<Tensor> of(Scope on, Gemm product);
+  }
+
+  private static Kind kind(DType dtype, Scaling scaling) {
+    return new Kind(dtype, scaling);
+  }
+
+  private static List<Tensor> plain(Scope on, Gemm product) {
+    return List.of(on.gemm(product));
+  }
+
+  /** Scales F16 results so that some have to be rounded; bias, RELU, amax. */
+  private static List<Tensor> half(Scope on, Gemm product) {
+    Tensor bias = on.upload(Operands.exact(DType.F16, NONE, 5, columns(product)));
+    Tensor amax = on.upload(Operands.number(0));
+    Tensor out =
+        on.gemm(
+            product
+                .alpha(0x1.8p-3f)
+                .bias(bias)
+                .activation(Activation.RELU)
+                .output(DType.F16)
+                .amax(amax));
+    return List.of(out, amax);
+  }
+
+  /** C and bias of other types; results in BF16. */
+  private static List<Tensor> added(Scope on, Gemm product) {
+    Tensor c = on.upload(Operands.exact(DType.F16, NONE, 6, rows(product), columns(product)));
+    Tensor bias = on.upload(Operands.exact(DType.F32, NONE, 7, columns(product)));
+    return List.of(on.gemm(product.plus(3, c).bias(bias).output(DType.BF16)));
+  }
+
+  /** Results in E4M3, of which some are too large. */
+  private static List<Tensor> narrow(Scope on, Gemm product) {
+    Tensor c = on.upload(Operands.exact(DType.BF16, NONE, 6, columns(product)));
+    return List.of(on.gemm(product.alpha(0x1p-3f).bias(c).output(DType.F8_E4M3)));
+  }
+
+  private static List<Tensor> activated(Scope on, Gemm product) {
+    Gemm small = product.alpha(0x1p-10f);
+    return List.of(
+        on.gemm(small.activation(Activation.SILU)),
+        on.gemm(small.activation(Activation.GELU_TANH)),
+        on.gemm(small.activation(Activation.GELU_ERF)));
+  }
+
+  private static long rows(Gemm product) {
+    return product.a().shape().rows();
+  }
+
+  private static long columns(Gemm product) {
+    return product.b().shape().columns();
+  }
+
+  private void add(String device, Limit limit, double tolerance, String name, Probe.Use use) {
+    probes.add(new Probe(name, device, limit, tolerance, use));
+  }
+
+  /** A product of a and of b's transpose, both with K side by side. */
+  private void product(String device, Kind a, Kind b, Extents of, double tolerance, Finish finish) {
+    HostTensor left =
+        of.batch() == 1
+            ? Operands.exact(a.dtype(), a.scaling(), 1, of.m(), of.k())
+            : Operands.exact(a.dtype(), a.scaling(), 1, of.batch(), of.m(), of.k());
+    HostTensor right =
+        of.batch() == 1
+            ? Operands.exact(b.dtype(), b.scaling(), 2, of.n(), of.k())
+            : Operands.exact(b.dtype(), b.scaling(), 2, of.batch(), of.n(), of.k());
+    add(
+        device,
+        // The kernels for few rows take no smaller grid.
+        of.m() <= FEW_ROWS ? Limit.NONE : ROUND,
+        tolerance,
+        a + " × " + b + ", " + of + ", " + probes.size(),
+        on -> finish.of(on, Gemm.of(on.upload(left), on.upload(right).transposed())));
+  }
+
+  private void eachFinish(String device, Kind a, Kind b) {
+    ranks(device, a, b, 18);
+    product(device, a, b, new Extents(3, 18, 20, 197), 0, ProductProbes::plain);
+    product(device, a, b, new Extents(1, 70, 20, 336), 0, ProductProbes::plain);
+    product(device, a, b, new Extents(1, 20, 40, 256), 0, ProductProbes::plain);
+    product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::half);
+    product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::added);
+    product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::narrow);
+    product(device, a, b, new Extents(1, 18, 12, 48), ACTIVATION, ProductProbes::activated);
+  }
+
+  /** Operands of each rank: matrices in up to six dimensions that can't be merged. */
+  private void ranks(String device, Kind a, Kind b, long m) {
+    for (int rank = 4; rank <= 8; rank++) {
+      long[] left = new long[rank];
+      Arrays.fill(left, 3);
+      left[rank - 2] = m;
+      left[rank - 1] = 17;
+      long[] right = left.clone();
+      right[rank - 2] = 19;
+      HostTensor x = Operands.exact(a.dtype(), a.scaling(), 3, left);
+      HostTensor y = Operands.exact(b.dtype(), b.scaling(), 4, right);
+      int batches = rank - 2;
+      add(
+          device,
+          Limit.NONE,
+          0,
+          a + " × " + b + " of rank " + rank,
+          on ->
+              List.of(
+                  on.gemm(
+                      Gemm.of(
+                          Probes.sliced(on.upload(x), batches),
+                          Probes.sliced(on.upload(y), batches).transposed()))));
+    }
+  }
+
+  private void ofTensorCores() {
+    eachFinish("sm_80", kind(DType.F16, NONE), kind(DType.F16, NONE));
+    eachFinish("sm_80", kind(DType.BF16, NONE), kind(DType.BF16, NONE));
+    Kind e4m3 = kind(DType.F8_E4M3, ROWS);
+    eachFinish("sm_80", e4m3, e4m3);
+    eachFinish("sm_89", e4m3, e4m3);
+    Extents blocks = new Extents(1, 20, 70, 336);
+    Kind small = kind(DType.F8_E4M3, Scaling.block(1, 32));
+    Kind mx = kind(DType.F8_E4M3, Scaling.mx());
+    Kind wide = kind(DType.F8_E4M3, Scaling.block(64, 128));
+    for (Kind a : List.of(small, mx, wide, kind(DType.F8_E4M3, Scaling.tensor()))) {
+      product("sm_80", a, small, blocks, 0, ProductProbes::plain);
+      product("sm_80", a, wide, new Extents(2, 18, 40, 300), 0, ProductProbes::plain);
+    }
+    product(
+        "sm_89",
+        kind(DType.F8_E4M3, Scaling.block(1, 128)),
+        wide,
+        new Extents(2, 18, 70, 400),
+        0,
+        ProductProbes::plain);
+    product("sm_89", wide, e4m3, new Extents(1, 70, 40, 336), 0, ProductProbes::plain);
+    Extents deep = new Extents(1, 18, 20, 453);
+    product("sm_89", e4m3, e4m3, deep, 0, ProductProbes::plain);
+    product("sm_80", kind(DType.I8, ROWS), kind(DType.I8, ROWS), deep, 0, ProductProbes::plain);
+    Kind nvfp4 = kind(DType.F4_E2M1, Scaling.nvfp4());
+    Kind mxfp4 = kind(DType.F4_E2M1, Scaling.mx());
+    eachFinish("sm_80", nvfp4, nvfp4);
+    product("sm_80", mxfp4, mxfp4, blocks, 0, ProductProbes::plain);
+    product("sm_80", nvfp4, mxfp4, new Extents(2, 18, 40, 200), 0, ProductProbes::plain);
+    eachFinish("sm_80", kind(DType.BF16, NONE), nvfp4);
+    product("sm_80", kind(DType.BF16, NONE), mxfp4, blocks, 0, ProductProbes::plain);
+    eachFinish("sm_80", kind(DType.F16, NONE), kind(DType.F6_E3M2, Scaling.mx()));
+    eachFinish("sm_80", kind(DType.F16, NONE), kind(DType.I4, Scaling.block(1, 32)));
+    eachFinish("sm_80", kind(DType.I8, ROWS), kind(DType.I8, ROWS));
+    product(
+        "sm_80",
+        kind(DType.I8, Scaling.block(1, 128)),
+        kind(DType.I8, Scaling.block(32, 128)),
+        new Extents(2, 18, 70, 400),
+        0,
+        ProductProbes::plain);
+  }
+
+  private void ofAnyViews() {
+    HostTensor a = Operands.exact(DType.F32, NONE, 1, 3, 70, 37);
+    HostTensor b = Operands.exact(DType.F32, NONE, 2, 3, 37, 66);
+    HostTensor turned = Operands.exact(DType.F32, NONE, 3, 3, 37, 70);
+    HostTensor weights = Operands.exact(DType.F32, NONE, 4, 66, 37);
+    add(
+        "sm_80",
+        ROUND,
+        0,
+        "F32",
+        on ->
+            List.of(
+                on.gemm(Gemm.of(on.upload(a), on.upload(b))),
+                on.gemm(Gemm.of(on.upload(turned).transposed(), on.upload(b))),
+                on.gemm(Gemm.of(on.upload(a), on.upload(weights).transposed()).alpha(0))));
+    Kind f32 = kind(DType.F32, NONE);
+    product("sm_80", f32, f32, new Extents(1, 20, 40, 33), 0, ProductProbes::half);
+    product("sm_80", f32, f32, new Extents(1, 20, 40, 33), 0, ProductProbes::added);
+    product("sm_80", f32, f32, new Extents(1, 20, 40, 33), 0, ProductProbes::narrow);
+    product("sm_80", f32, f32, new Extents(1, 18, 12, 16), ACTIVATION, ProductProbes::activated);
+    any(kind(DType.F16, NONE), kind(DType.BF16, NONE));
+    any(kind(DType.BF16, NONE), kind(DType.F8_E4M3, ROWS));
+    any(kind(DType.I4, ROWS), kind(DType.F6_E2M3, Scaling.mx()));
+    any(kind(DType.F6_E3M2, Scaling.mx()), kind(DType.I8, ROWS));
+    any(kind(DType.F8_E5M2, Scaling.mx()), kind(DType.F16, NONE));
+    any(kind(DType.F8_E4M3, ROWS), kind(DType.F8_E5M2, Scaling.mx()));
+    any(kind(DType.F6_E2M3, Scaling.tensor()), kind(DType.F6_E3M2, Scaling.columns()));
+    any(kind(DType.F4_E2M1, Scaling.nvfp4()), kind(DType.I4, Scaling.block(4, 8)));
+    any(kind(DType.I8, Scaling.columns()), kind(DType.F4_E2M1, Scaling.mx()));
+    Kind i8 = kind(DType.I8, Scaling.columns());
+    ranks("sm_80", f32, f32, 18);
+    product("sm_80", i8, f32, new Extents(1, 70, 40, 33), 0, ProductProbes::plain);
+    Kind e5m2 = kind(DType.F8_E5M2, Scaling.block(2, 8));
+    product("sm_80", i8, e5m2, new Extents(1, 20, 40, 33), 0, ProductProbes::half);
+    product("sm_80", i8, e5m2, new Extents(1, 20, 40, 33), 0, ProductProbes::added);
+    product("sm_80", i8, e5m2, new Extents(1, 20, 40, 33), 0, ProductProbes::narrow);
+    product("sm_80", i8, e5m2, new Extents(1, 18, 12, 16), ACTIVATION, ProductProbes::activated);
+  }
+
+  /** Neither operand has K side by side. */
+  private void any(Kind a, Kind b) {
+    HostTensor left = Operands.exact(a.dtype(), a.scaling(), 1, 3, 21, 37);
+    HostTensor right = Operands.exact(b.dtype(), b.scaling(), 2, 3, 21, 66);
+    add(
+        "sm_80",
+        ROUND,
+        0,
+        a + " × " + b + ", any views",
+        on -> List.of(on.gemm(Gemm.of(on.upload(left).transposed(), on.upload(right)))));
+  }
+
+  private void ofFewRows() {
+    Extents one = new Extents(1, 1, 50, 1100);
+    Extents aligned = new Extents(1, 1, 50, 1056);
+    Extents few = new Extents(1, 5, 50, 1100);
+    Extents more = new Extents(3, 9, 19, 96);
+    for (Kind weights :
+        List.of(
+            kind(DType.F16, NONE),
+            kind(DType.F4_E2M1, Scaling.nvfp4()),
+            kind(DType.F4_E2M1, Scaling.mx()),
+            kind(DType.F8_E4M3, ROWS),
+            kind(DType.F6_E2M3, Scaling.block(16, 32)),
+            kind(DType.I4, Scaling.block(1, 32)))) {
+      product("sm_80", kind(DType.F32, NONE), weights, one, 0, ProductProbes::plain);
+      product("sm_80", kind(DType.BF16, NONE), weights, aligned, 0, ProductProbes::plain);
+      product("sm_80", kind(DType.F16, NONE), weights, few, 0, ProductProbes::half);
+      product("sm_80", kind(DType.F8_E4M3, ROWS), weights, more, 0, ProductProbes::plain);
+    }
+    Kind f16 = kind(DType.F16, NONE);
+    ranks("sm_80", f16, f16, 1);
+    ranks("sm_80", f16, kind(DType.I4, ROWS), 1);
+    // So many matrices that a CTA has more than one slice of K.
+    Extents many = new Extents(260, 1, 3, 520);
+    product("sm_80", kind(DType.BF16, NONE), kind(DType.I4, ROWS), many, 0, ProductProbes::plain);
+    product("sm_80", f16, f16, many, 0, ProductProbes::plain);
+    ranks("sm_80", f16, kind(DType.F4_E2M1, ROWS), 5);
+    product("sm_80", f16, f16, new Extents(1, 5, 40, 70), 0, ProductProbes::added);
+    product("sm_80", f16, f16, new Extents(1, 5, 40, 70), 0, ProductProbes::narrow);
+    product("sm_80", f16, f16, new Extents(1, 5, 12, 70), ACTIVATION, ProductProbes::activated);
+    for (Kind a :
+        List.of(
+            kind(DType.F8_E5M2, Scaling.tensor()),
+            kind(DType.F6_E2M3, Scaling.mx()),
+            kind(DType.F6_E3M2, Scaling.columns()),
+            kind(DType.F4_E2M1, Scaling.nvfp4()),
+            kind(DType.I8, ROWS),
+            kind(DType.I4, ROWS))) {
+      product("sm_80", a, f16, new Extents(1, 2, 20, 70), 0, ProductProbes::plain);
+      product("sm_80", a, f16, new Extents(1, 1, 20, 70), 0, ProductProbes::plain);
+    }
+  }
+}
