@@ -30,10 +30,6 @@ public final class Exact {
   public static final Class<? extends ShortVector> SHORTS =
       ShortVector.zero(Species.WIDE_SHORT).getClass();
 
-  /** Of {@link Species#WIDE_BYTE}. */
-  public static final Class<? extends ByteVector> BYTES =
-      ByteVector.zero(Species.WIDE_BYTE).getClass();
-
   /** Of {@link Species#HALF_BYTE}. */
   public static final Class<? extends ByteVector> HALF_BYTES =
       ByteVector.zero(Species.HALF_BYTE).getClass();
