@@ -32,6 +32,9 @@ import java.util.function.Supplier;
  * <p>Conversions and quantization have the same bits as {@link dev.minifloat.codec.Codec}; by how
  * much a product's sums may differ from exact ones, the catalog of kernels says for each. The bits
  * of a result depend on its operands and on the kernels that the device has, on nothing else.
+ *
+ * <p>Views of more than eight dimensions, none of which lies in memory as one with its neighbour,
+ * are refused with an {@link dev.minifloat.UnsupportedOpException}.
  */
 public final class CudaBackend extends BackendBase {
   /** Its name among the backends; {@code cuda:1} is one on the second device. */
