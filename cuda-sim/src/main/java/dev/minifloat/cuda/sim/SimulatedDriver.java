@@ -1,10 +1,12 @@
 package dev.minifloat.cuda.sim;
 
+import dev.minifloat.cuda.driver.DriverFunction;
 import dev.minifloat.cuda.sim.internal.driver.DeviceProperties;
 import dev.minifloat.cuda.sim.internal.driver.Gate;
 import dev.minifloat.cuda.sim.internal.driver.Settings;
 import dev.minifloat.cuda.sim.internal.driver.Simulation;
 import dev.minifloat.cuda.sim.internal.exec.MmaArithmetic;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.util.ArrayList;
 import java.util.List;
@@ -57,6 +59,7 @@ public final class SimulatedDriver implements AutoCloseable {
    *
    * @param devices names such as {@code sim:sm_89}; several are separated by commas
    * @throws IllegalArgumentException if a name is none, or the simulator doesn't know the kind
+   * @throws IllegalCallerException if the JVM denies native access
    */
   public static SimulatedDriver of(String devices) {
     Builder builder = builder();
@@ -123,6 +126,20 @@ public final class SimulatedDriver implements AutoCloseable {
     private Consumer<String> output = System.out::print;
 
     private Builder() {}
+
+    private static void requireNativeAccess() {
+      try {
+        DriverFunction.requireNativeAccess();
+        // Restricted as well: this module needs access of its own.
+        MemorySegment.NULL.reinterpret(1);
+      } catch (IllegalCallerException e) {
+        throw new IllegalCallerException(
+            "the JVM denies native access: start java with --enable-native-access="
+                + "dev.minifloat.bindings,dev.minifloat.cuda,dev.minifloat.cuda.sim, or"
+                + " --enable-native-access=ALL-UNNAMED where the jars are on the class path",
+            e);
+      }
+    }
 
     /** Adds a device with 1 GiB of memory, of a kind such as {@code sim:sm_89}. */
     public Builder device(String name) {
@@ -202,8 +219,13 @@ public final class SimulatedDriver implements AutoCloseable {
       return this;
     }
 
-    /** The driver. */
+    /**
+     * The driver.
+     *
+     * @throws IllegalCallerException if the JVM denies native access, with the flag that grants it
+     */
     public SimulatedDriver build() {
+      requireNativeAccess();
       List<DeviceProperties> all = devices;
       if (noDevices) {
         all = List.of();

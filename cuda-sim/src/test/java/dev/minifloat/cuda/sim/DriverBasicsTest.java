@@ -112,6 +112,7 @@ class DriverBasicsTest {
     Client client = Client.ready(driver);
     driver.close();
     client.fails(CuResult.DEINITIALIZED, cuCtxSynchronize);
+    assertEquals("CUDA_ERROR_DEINITIALIZED", text(client, cuGetErrorName, 4));
     client.close();
   }
 
