@@ -106,7 +106,8 @@ abstract sealed class Progress implements AutoCloseable {
 
     @Override
     void message(String text) {
-      bar.setExtraMessage(text);
+      // The bar itself leaves no room before it.
+      bar.setExtraMessage(" " + text);
     }
 
     @Override

@@ -157,6 +157,16 @@ class VerifyCommandTest {
   }
 
   @Test
+  void fullMemoryIsOneLineThatSaysWhatHelps() throws Exception {
+    Cli result = withBrokenBackend(() -> Cli.run("verify", "--backend=broken:full"));
+
+    assertEquals(1, result.code());
+    assertEquals(
+        "minifloat: Java's memory is full (full); MINIFLOAT_JAVA_OPTS=-Xmx4g gives it 4 GB\n",
+        result.err());
+  }
+
+  @Test
   void nobodyIsCheckedForWhenTheReaderIsGone() {
     PrintStream closed =
         new PrintStream(
