@@ -13,8 +13,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * A CUDA driver without a GPU: its {@link #lookup} answers the names of {@code libcuda.so.1}'s
@@ -69,6 +67,11 @@ public final class SimulatedDriver implements AutoCloseable {
     return builder.build();
   }
 
+  /** The kinds of devices that can be simulated, by the names that NVIDIA gives them: sm_89. */
+  public static List<String> kinds() {
+    return DeviceProperties.ARCHITECTURES.stream().map(number -> "sm_" + number).toList();
+  }
+
   /** The driver's functions by their symbols ({@code cuMemAlloc_v2}, not {@code cuMemAlloc}). */
   public SymbolLookup lookup() {
     return gate;
@@ -111,7 +114,7 @@ public final class SimulatedDriver implements AutoCloseable {
 
   /** Describes a driver. Without a device of its own it gets one of {@code sm_89}. */
   public static final class Builder {
-    private static final Pattern NAME = Pattern.compile("(?:sim:)?sm_(\\d+)");
+    private static final String PREFIX = "sim:";
     private static final long DEFAULT_MEMORY = 1L << 30;
 
     private final List<DeviceProperties> devices = new ArrayList<>();
@@ -149,19 +152,22 @@ public final class SimulatedDriver implements AutoCloseable {
     /**
      * Adds a device.
      *
-     * @param name {@code sim:sm_80}, 86, 89, 90, 100 or 120
+     * @param name one of {@link #kinds()}, which {@code sim:} may precede
      * @param memoryBytes its memory; it comes from Java's heap as it is used
+     * @throws IllegalArgumentException if there is no such kind, naming those that there are
      */
     public Builder device(String name, long memoryBytes) {
-      Matcher matcher = NAME.matcher(name);
-      if (!matcher.matches()) {
+      String kind = name.startsWith(PREFIX) ? name.substring(PREFIX.length()) : name;
+      int index = kinds().indexOf(kind);
+      if (index < 0) {
         throw new IllegalArgumentException(
-            "'" + name + "' names no simulated device; 'sim:sm_89' does");
+            "name: there is no simulated device \"%s\"; there are %s"
+                .formatted(kind, String.join(", ", kinds())));
       }
       if (memoryBytes <= 0) {
         throw new IllegalArgumentException("a device with " + memoryBytes + " bytes of memory");
       }
-      devices.add(DeviceProperties.of(Integer.parseInt(matcher.group(1)), memoryBytes));
+      devices.add(DeviceProperties.of(DeviceProperties.ARCHITECTURES.get(index), memoryBytes));
       return this;
     }
 

@@ -210,7 +210,13 @@ public final class Gate implements SymbolLookup {
           default -> CuResult.UNKNOWN;
         };
     try {
-      if (result == CuResult.UNKNOWN) {
+      if (thrown instanceof OutOfMemoryError) {
+        LOG.warn(
+            "{}: Java's heap, in which simulated devices keep their memory and programs, is full: {};"
+                + " a larger -Xmx helps",
+            function.symbol(),
+            thrown.getMessage());
+      } else if (result == CuResult.UNKNOWN) {
         LOG.error("{} failed within the simulator", function.symbol(), thrown);
       } else if (thrown instanceof OutOfMemoryError) {
         LOG.warn(
