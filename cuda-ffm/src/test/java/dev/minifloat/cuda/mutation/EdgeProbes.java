@@ -130,7 +130,7 @@ final class EdgeProbes {
             }
             return results;
           });
-      long columns = 9 + more;
+      long columns = 9L + more;
       for (DType dtype : List.of(DType.F4_E2M1, DType.F6_E2M3, DType.F8_E4M3, DType.F16)) {
         HostTensor codes = Operands.codes(dtype, 44, 3, columns);
         exactly(
@@ -213,9 +213,7 @@ final class EdgeProbes {
       float[] values = Operands.normal(51, 1024).toFloats();
       for (int i = 0; i < values.length; i++) {
         values[i] =
-            i < 16
-                ? Math.scalb(1f, exponent)
-                : Math.scalb(values[i], exponent - 8 - i / 16 % 16);
+            i < 16 ? Math.scalb(1f, exponent) : Math.scalb(values[i], exponent - 8 - i / 16 % 16);
       }
       quantize(
           QuantSpec.of(DType.F4_E2M1).scaling(Scaling.nvfp4()), HostTensor.of(values, 1, 1024));

@@ -41,7 +41,8 @@ final class Laboratory implements AutoCloseable {
   }
 
   /**
-   * Runs all probes with the kernels as they are, to see which blocks of which kernels each reaches.
+   * Runs all probes with the kernels as they are, to see which blocks of which kernels each
+   * reaches.
    *
    * @throws AssertionError if one fails
    */
@@ -97,8 +98,7 @@ final class Laboratory implements AutoCloseable {
     return subject != null ? subject : new Subject(device, texts, covering);
   }
 
-  private static void giveBack(
-      Map<String, Queue<Subject>> to, String device, Subject subject) {
+  private static void giveBack(Map<String, Queue<Subject>> to, String device, Subject subject) {
     if (subject.usable()) {
       to.get(device).add(subject);
     } else {

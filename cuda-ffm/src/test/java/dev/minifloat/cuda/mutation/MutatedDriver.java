@@ -21,8 +21,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A driver that runs a mutant in place of a kernel, and launches smaller grids than it is asked for,
- * so that kernels that go round for what is left have to.
+ * A driver that runs a mutant in place of a kernel, and launches smaller grids than it is asked
+ * for, so that kernels that go round for what is left have to.
  *
  * <p>A kernel is compiled when it is asked for, without the others of its file: a client's module
  * is a number of its own until then. The client keeps its functions; a launch of the mutated kernel
@@ -96,8 +96,7 @@ final class MutatedDriver implements SymbolLookup {
       marks.forEach(
           (kernel, at) -> {
             MemorySegment bytes = call.allocate(at.bytes());
-            require(
-                call(DriverFunction.cuMemcpyDtoH_v2, bytes, at.address(), (long) at.bytes()));
+            require(call(DriverFunction.cuMemcpyDtoH_v2, bytes, at.address(), (long) at.bytes()));
             clear(at);
             BitSet blocks = new BitSet();
             for (int i = 0; i < at.bytes(); i++) {
@@ -129,8 +128,7 @@ final class MutatedDriver implements SymbolLookup {
   private MethodHandle downcall(DriverFunction function) {
     return downcalls.computeIfAbsent(
         function,
-        kind ->
-            LINKER.downcallHandle(driver.find(kind.symbol()).orElseThrow(), kind.descriptor()));
+        kind -> LINKER.downcallHandle(driver.find(kind.symbol()).orElseThrow(), kind.descriptor()));
   }
 
   private int call(DriverFunction function, Object... arguments) {
@@ -303,8 +301,7 @@ final class MutatedDriver implements SymbolLookup {
       }
       MemorySegment handle = call.allocate(ValueLayout.ADDRESS);
       int result =
-          compile(
-              call, handle, mutant.file().only(mutant.kernel(), mutant.line(), mutant.after()));
+          compile(call, handle, mutant.file().only(mutant.kernel(), mutant.line(), mutant.after()));
       if (result != 0) {
         refused = true;
         return result;

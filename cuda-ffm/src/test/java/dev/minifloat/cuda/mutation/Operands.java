@@ -97,8 +97,8 @@ final class Operands {
   }
 
   /**
-   * As {@link #exact}, but for a few elements, where the type has such, that are a NaN, of bits that
-   * results don't have, or infinite, and a few scales that are NaNs.
+   * As {@link #exact}, but for a few elements, where the type has such, that are a NaN, of bits
+   * that results don't have, or infinite, and a few scales that are NaNs.
    */
   static HostTensor poisoned(DType dtype, Scaling scaling, long seed, long... dims) {
     return exact(dtype, scaling, seed, true, dims);

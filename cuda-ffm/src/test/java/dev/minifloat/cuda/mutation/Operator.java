@@ -8,8 +8,8 @@ import java.util.regex.Pattern;
 /** A way to break a kernel in one line. */
 enum Operator {
   /**
-   * A wait for asynchronous copies is left out, or lets one more group be under way, in kernels that
-   * make such copies.
+   * A wait for asynchronous copies is left out, or lets one more group be under way, in kernels
+   * that make such copies.
    */
   DROP_WAIT {
     @Override
@@ -166,8 +166,8 @@ enum Operator {
     }
   },
   /**
-   * A conversion from a float rounds in another way; one of a whole number has nothing to round, and
-   * those from integers of a kernel are exact.
+   * A conversion from a float rounds in another way; one of a whole number has nothing to round,
+   * and those from integers of a kernel are exact.
    */
   CVT_ROUNDING {
     @Override
