@@ -40,6 +40,7 @@ final class EdgeProbes {
     edges.poisoned();
     edges.manyBlocks();
     edges.typesOfParameters();
+    edges.infiniteParameters();
     edges.longRows();
     edges.wholeNumbers();
     edges.functions();
@@ -260,6 +261,59 @@ final class EdgeProbes {
                     on.layerNorm(all, on.upload(floats), on.upload(beta), 1e-2f),
                     on.layerNorm(all, on.upload(gamma), on.upload(gamma), 1e-2f),
                     on.layerNorm(all, on.upload(gamma), on.upload(floats), 1e-2f));
+              });
+        }
+      }
+    }
+  }
+
+  /** NaNs and infinities in the factors of norms, and in what is quantized from other types. */
+  private void infiniteParameters() {
+    for (long columns : new long[] {45, 1100}) {
+      for (DType of : FLOAT_TYPES) {
+        HostTensor x = Operands.converted(Operands.normal(75, 3, columns), of);
+        for (DType factors : FLOAT_TYPES) {
+          HostTensor calm = Operands.exact(factors, NONE, 76, columns);
+          HostTensor poisoned = Operands.poisoned(factors, NONE, 77, columns);
+          add(
+              "norms of %s %d with infinite %s".formatted(of, columns, factors),
+              ONE_CTA,
+              tolerance(of),
+              on -> {
+                Tensor all = on.upload(x);
+                return List.of(
+                    on.rmsNorm(all, on.upload(poisoned), 1e-2f),
+                    on.layerNorm(all, on.upload(poisoned), on.upload(calm), 1e-2f),
+                    on.layerNorm(all, on.upload(calm), on.upload(poisoned), 1e-2f));
+              });
+        }
+      }
+    }
+    for (DType of : FLOAT_TYPES) {
+      for (float value : new float[] {Float.NEGATIVE_INFINITY, Float.NaN, 3}) {
+        HostTensor one = Operands.converted(HostTensor.of(new float[] {value}, 1, 1), of);
+        for (DType dtype : List.of(DType.F8_E4M3, DType.F8_E5M2, DType.F4_E2M1, DType.I8)) {
+          exactly(
+              "quantize " + of + " " + value + " to " + dtype,
+              on ->
+                  List.of(
+                      on.quantize(on.upload(one), QuantSpec.of(dtype).scaling(Scaling.tensor()))));
+        }
+      }
+      HostTensor poisoned = Operands.poisoned(of, NONE, 78, 9, 64);
+      HostTensor deep = Operands.poisoned(of, NONE, 79, 3, 3, 3, 45);
+      for (DType dtype : List.of(DType.F8_E4M3, DType.F8_E5M2, DType.F6_E2M3, DType.F4_E2M1)) {
+        for (Scaling scaling : List.of(Scaling.rows(), Scaling.mx())) {
+          QuantSpec spec = QuantSpec.of(dtype).scaling(scaling);
+          exactly(
+              "quantize infinite " + of + " to " + spec,
+              on -> {
+                Tensor all = on.upload(poisoned);
+                Tensor inner = on.upload(deep).slice(2, 1, 3).slice(1, 1, 3).slice(0, 0, 2);
+                return List.of(
+                    on.quantize(all, spec),
+                    on.quantize(all.transposed(), spec),
+                    on.quantize(inner, spec));
               });
         }
       }

@@ -86,6 +86,18 @@ final class ProductProbes {
     return List.of(on.gemm(product.plus(3, c).bias(bias).output(DType.BF16)));
   }
 
+  /** NaNs and infinities in C and bias, of each type that these may have. */
+  private static List<Tensor> infinite(Scope on, Gemm product) {
+    List<Tensor> results = new ArrayList<>();
+    for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16)) {
+      Tensor c = on.upload(Operands.poisoned(dtype, NONE, 9, rows(product), columns(product)));
+      Tensor bias = on.upload(Operands.poisoned(dtype, NONE, 10, columns(product)));
+      results.add(on.gemm(product.plus(1, c)));
+      results.add(on.gemm(product.bias(bias)));
+    }
+    return results;
+  }
+
   /** Results in E4M3, of which some are too large. */
   private static List<Tensor> narrow(Scope on, Gemm product) {
     Tensor c = on.upload(Operands.exact(DType.BF16, NONE, 6, columns(product)));
@@ -152,11 +164,14 @@ final class ProductProbes {
     ranks(device, a, b, 18);
     product(device, a, b, new Extents(3, 50, 52, 293), 0, ProductProbes::plain);
     product(device, a, b, new Extents(1, 70, 20, 336), 0, ProductProbes::largest);
+    // So many tiles that some come after the one whose rows follow theirs.
+    product(device, a, b, new Extents(1, 260, 20, 33), 0, ProductProbes::plain);
     poisoned(device, a, b, 20);
     product(device, a, b, new Extents(1, 20, 40, 256), 0, ProductProbes::plain);
     product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::half);
     product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::added);
     product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::narrow);
+    product(device, a, b, new Extents(1, 20, 40, 48), 0, ProductProbes::infinite);
     product(device, a, b, new Extents(1, 18, 12, 48), ACTIVATION, ProductProbes::activated);
   }
 
@@ -218,6 +233,10 @@ final class ProductProbes {
     Kind blocks4 = kind(DType.F4_E2M1, Scaling.block(1, 32));
     product("sm_80", blocks4, kind(DType.F4_E2M1, ROWS), blocks, 0, ProductProbes::plain);
     product("sm_80", kind(DType.BF16, NONE), blocks4, blocks, 0, ProductProbes::plain);
+    // No scales lie behind the last code.
+    Kind bare = kind(DType.F4_E2M1, NONE);
+    product(
+        "sm_80", kind(DType.BF16, NONE), bare, new Extents(1, 20, 20, 34), 0, ProductProbes::plain);
     poisoned("sm_80", blocks4, mxfp4, 20);
     product("sm_80", nvfp4, mxfp4, new Extents(2, 18, 40, 200), 0, ProductProbes::plain);
     eachFinish("sm_80", kind(DType.BF16, NONE), nvfp4);
