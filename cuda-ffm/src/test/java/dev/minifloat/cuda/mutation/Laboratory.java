@@ -33,8 +33,8 @@ final class Laboratory implements AutoCloseable {
     /** A probe had another result, or the simulator stopped the kernel. */
     record Killed(Probe by, String how, boolean fault) implements Outcome {}
 
-    /** All probes had the right results. */
-    record Survived() implements Outcome {}
+    /** All probes that come to the line had the right results; none may come to it. */
+    record Survived(int probes) implements Outcome {}
 
     /** The driver refused the text: it is no kernel at all, and doesn't count. */
     record Refused(String why) implements Outcome {}
@@ -124,7 +124,8 @@ final class Laboratory implements AutoCloseable {
 
   /** What becomes of a mutant. */
   Outcome outcome(Mutant mutant) {
-    for (Probe probe : probesOf(mutant)) {
+    List<Probe> coming = probesOf(mutant);
+    for (Probe probe : coming) {
       Subject subject = borrow(idle, probe.device(), false);
       Outcome outcome = subject.run(probe, expected.get(probe), mutant);
       giveBack(idle, probe.device(), subject);
@@ -132,12 +133,7 @@ final class Laboratory implements AutoCloseable {
         return outcome;
       }
     }
-    return new Outcome.Survived();
-  }
-
-  /** Whether any probe comes to the line that a mutant changes. */
-  boolean reaches(Mutant mutant) {
-    return !probesOf(mutant).isEmpty();
+    return new Outcome.Survived(coming.size());
   }
 
   @Override

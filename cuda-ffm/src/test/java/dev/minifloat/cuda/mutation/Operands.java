@@ -104,6 +104,17 @@ final class Operands {
     return exact(dtype, scaling, seed, true, dims);
   }
 
+  /** Zeros, with the scales of {@link #exact}. */
+  static HostTensor zeros(DType dtype, Scaling scaling, long seed, long... dims) {
+    HostTensor x = exact(dtype, scaling, seed, dims);
+    MemorySegment data = MemorySegment.ofArray(new byte[(int) x.data().byteSize()]);
+    return scaling instanceof Scaling.NvFp4
+        ? HostTensor.wrapNvfp4(x.shape(), data, x.scales(), x.globalScale())
+        : scaling instanceof Scaling.None
+            ? HostTensor.wrap(dtype, x.shape(), data)
+            : HostTensor.wrap(dtype, x.shape(), scaling, data, x.scales());
+  }
+
   private static HostTensor exact(
       DType dtype, Scaling scaling, long seed, boolean poisoned, long... dims) {
     SplittableRandom random = new SplittableRandom(seed);

@@ -148,6 +148,22 @@ final class ProductProbes {
         on -> finish.of(on, Gemm.of(on.upload(left), on.upload(right).transposed())));
   }
 
+  /** Products of zero: whatever else comes to lie among the results is larger. */
+  private void zeros(String device, Kind a, Kind b) {
+    HostTensor left = Operands.exact(a.dtype(), a.scaling(), 9, 70, 128);
+    HostTensor right = Operands.zeros(b.dtype(), b.scaling(), 10, 20, 128);
+    add(
+        device,
+        Limit.NONE,
+        0,
+        a + " × zeros of " + b,
+        on -> {
+          Tensor amax = on.upload(Operands.number(0));
+          Gemm product = Gemm.of(on.upload(left), on.upload(right).transposed());
+          return List.of(on.gemm(product.amax(amax)), amax);
+        });
+  }
+
   /** NaNs among the elements and scales of both operands. */
   private void poisoned(String device, Kind a, Kind b, long m) {
     HostTensor left = Operands.poisoned(a.dtype(), a.scaling(), 7, m, 150);
@@ -167,6 +183,7 @@ final class ProductProbes {
     // So many tiles that some come after the one whose rows follow theirs.
     product(device, a, b, new Extents(1, 260, 20, 33), 0, ProductProbes::plain);
     poisoned(device, a, b, 20);
+    zeros(device, a, b);
     product(device, a, b, new Extents(1, 20, 40, 256), 0, ProductProbes::plain);
     product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::half);
     product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::added);

@@ -86,7 +86,7 @@ final class Subject implements AutoCloseable {
         }
       }
     }
-    return new Outcome.Survived();
+    return new Outcome.Survived(1);
   }
 
   @Override
