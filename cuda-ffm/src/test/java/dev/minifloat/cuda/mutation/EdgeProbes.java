@@ -23,10 +23,6 @@ import java.util.List;
  */
 final class EdgeProbes {
   private static final Scaling NONE = Scaling.none();
-  private static final Limit ONE_CTA = new Limit(1, 1);
-  private static final double FLOATS = 0x1p-20;
-  private static final double HALVES = 0x1p-10;
-  private static final double BRAINS = 0x1p-7;
   private static final List<DType> FLOAT_TYPES = List.of(DType.F32, DType.F16, DType.BF16);
 
   private final List<Probe> probes = new ArrayList<>();
@@ -53,15 +49,7 @@ final class EdgeProbes {
   }
 
   private void exactly(String name, Probe.Use use) {
-    add(name, ONE_CTA, 0, use);
-  }
-
-  private static double tolerance(DType dtype) {
-    return switch (dtype) {
-      case F32 -> FLOATS;
-      case F16 -> HALVES;
-      default -> BRAINS;
-    };
+    add(name, Limit.ONE_CTA, 0, use);
   }
 
   /** Views that kernels see as having no dimension, of an element within a byte. */
@@ -87,8 +75,8 @@ final class EdgeProbes {
       HostTensor x = Operands.converted(Operands.normal(42, 3, 5), dtype);
       add(
           "one float of " + dtype,
-          ONE_CTA,
-          tolerance(dtype),
+          Limit.ONE_CTA,
+          Probes.tolerance(dtype),
           on -> {
             Tensor one = on.upload(x).slice(0, 1, 2).slice(1, 2, 3);
             List<Tensor> results = new ArrayList<>();
@@ -150,8 +138,8 @@ final class EdgeProbes {
       HostTensor typed = Operands.converted(x, dtype);
       add(
           "NaNs and infinities, " + dtype,
-          ONE_CTA,
-          tolerance(dtype),
+          Limit.ONE_CTA,
+          Probes.tolerance(dtype),
           on -> {
             Tensor all = on.upload(typed);
             List<Tensor> results = new ArrayList<>();
@@ -171,8 +159,8 @@ final class EdgeProbes {
       HostTensor even = Operands.converted(Operands.poisoned(DType.F32, NONE, 45, 6, 46), dtype);
       add(
           "rope of NaNs, " + dtype,
-          ONE_CTA,
-          Math.max(0x1p-16, tolerance(dtype)),
+          Limit.ONE_CTA,
+          Math.max(0x1p-16, Probes.tolerance(dtype)),
           on -> List.of(on.rope(Rope.of(on.upload(even)).dims(40))));
     }
     for (Scaling scaling :
@@ -251,8 +239,8 @@ final class EdgeProbes {
           HostTensor floats = Operands.exact(DType.F32, NONE, 56, columns);
           add(
               "norms of %s %d with %s".formatted(of, columns, factors),
-              ONE_CTA,
-              tolerance(of),
+              Limit.ONE_CTA,
+              Probes.tolerance(of),
               on -> {
                 Tensor all = on.upload(x);
                 return List.of(
@@ -277,8 +265,8 @@ final class EdgeProbes {
           HostTensor poisoned = Operands.poisoned(factors, NONE, 77, columns);
           add(
               "norms of %s %d with infinite %s".formatted(of, columns, factors),
-              ONE_CTA,
-              tolerance(of),
+              Limit.ONE_CTA,
+              Probes.tolerance(of),
               on -> {
                 Tensor all = on.upload(x);
                 return List.of(
@@ -335,8 +323,8 @@ final class EdgeProbes {
         HostTensor typed = Operands.converted(x, dtype);
         add(
             "long rows of rank " + rank + " of " + dtype,
-            ONE_CTA,
-            tolerance(dtype),
+            Limit.ONE_CTA,
+            Probes.tolerance(dtype),
             on -> {
               Tensor view = on.upload(typed).slice(slices, 1, 1029);
               for (int i = 0; i < slices; i++) {
@@ -414,7 +402,7 @@ final class EdgeProbes {
   /** Sines, cosines and exponentials where little hides how they were rounded. */
   private void functions() {
     HostTensor heads = Operands.normal(60, 3, 7, 24);
-    add("more rope", ONE_CTA, 0x1p-16, on -> List.of(on.rope(Rope.of(on.upload(heads)))));
+    add("more rope", Limit.ONE_CTA, 0x1p-16, on -> List.of(on.rope(Rope.of(on.upload(heads)))));
     float[] pairs = new float[40 * 16];
     for (int i = 0; i < pairs.length; i++) {
       pairs[i] = i % 16 < 8 ? 1 : 0;
@@ -422,7 +410,7 @@ final class EdgeProbes {
     HostTensor turned = HostTensor.of(pairs, 40, 16);
     add(
         "sines and cosines",
-        ONE_CTA,
+        Limit.ONE_CTA,
         0x1p-23,
         on -> List.of(on.rope(Rope.of(on.upload(turned)).base(40))));
     for (DType dtype : List.of(DType.F16, DType.BF16)) {

@@ -31,6 +31,9 @@ record Probe(String name, String device, Limit limit, double tolerance, Use use)
    * @param z in the last one
    */
   record Limit(int x, int z) {
+    /** Kernels for any grid go round. */
+    static final Limit ONE_CTA = new Limit(1, 1);
+
     static final Limit NONE = new Limit(Integer.MAX_VALUE, Integer.MAX_VALUE);
   }
 

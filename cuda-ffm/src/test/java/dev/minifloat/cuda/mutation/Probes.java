@@ -21,9 +21,6 @@ import java.util.List;
 final class Probes {
   private static final Scaling NONE = Scaling.none();
 
-  /** Kernels for any grid go round. */
-  private static final Limit ONE_CTA = new Limit(1, 1);
-
   /** Sums in F64 and functions in F32. */
   private static final double FLOATS = 0x1p-20;
 
@@ -43,6 +40,15 @@ final class Probes {
   private final List<Probe> probes = new ArrayList<>();
 
   private Probes() {}
+
+  /** What operations on floats of a type may be off by. */
+  static double tolerance(DType dtype) {
+    return switch (dtype) {
+      case F32 -> FLOATS;
+      case F16 -> HALVES;
+      default -> BRAINS;
+    };
+  }
 
   static List<Probe> all() {
     Probes all = new Probes();
@@ -76,7 +82,7 @@ final class Probes {
   }
 
   private void exactly(String name, Probe.Use use) {
-    add(name, ONE_CTA, 0, use);
+    add(name, Limit.ONE_CTA, 0, use);
   }
 
   private void copies() {
@@ -129,7 +135,7 @@ final class Probes {
       for (HostTensor typed : List.of(x, halves, brains)) {
         add(
             "rows of rank " + rank + " of " + typed.dtype(),
-            ONE_CTA,
+            Limit.ONE_CTA,
             typed.dtype() == DType.F32 ? FLOATS : BRAINS,
             on -> {
               Tensor view = sliced(on.upload(typed));
@@ -221,7 +227,7 @@ final class Probes {
       HostTensor typed = Operands.converted(x, dtype);
       add(
           "rows of eight dimensions, " + dtype,
-          ONE_CTA,
+          Limit.ONE_CTA,
           dtype == DType.F32 ? FLOATS : BRAINS,
           on -> {
             Tensor view = sliced(on.upload(typed));
@@ -237,7 +243,7 @@ final class Probes {
     HostTensor rows = Operands.exact(DType.F16, NONE, 27, 3, 3, 1, 1, 1, 1, 3, 1030);
     add(
         "long rows",
-        ONE_CTA,
+        Limit.ONE_CTA,
         HALVES,
         on -> {
           Tensor view =
@@ -258,7 +264,7 @@ final class Probes {
         HostTensor x = Operands.converted(HostTensor.of(peaks, 24, columns), dtype);
         add(
             "softmax of peaks " + dtype + " " + columns,
-            ONE_CTA,
+            Limit.ONE_CTA,
             dtype == DType.F32 ? FLOATS : HALVES,
             on -> List.of(on.softmax(Softmax.of(on.upload(x)))));
       }
@@ -432,14 +438,14 @@ final class Probes {
     for (Activation activation : Activation.values()) {
       add(
           "activation " + activation,
-          ONE_CTA,
+          Limit.ONE_CTA,
           FLOATS,
           on -> List.of(on.activation(on.upload(a), activation)));
     }
     for (Activation activation : Activation.values()) {
       add(
           "activation of BF16 " + activation,
-          ONE_CTA,
+          Limit.ONE_CTA,
           BRAINS,
           on -> List.of(on.activation(on.convert(on.upload(a), DType.BF16), activation)));
     }
@@ -447,7 +453,7 @@ final class Probes {
     HostTensor positions = HostTensor.of(new int[] {3, 900, 0, 17, 4}, 5);
     add(
         "rope",
-        ONE_CTA,
+        Limit.ONE_CTA,
         0x1p-16,
         on -> {
           Rope rope = Rope.of(on.upload(heads));
@@ -465,16 +471,12 @@ final class Probes {
       HostTensor gamma = Operands.normal(16, columns);
       HostTensor beta = Operands.normal(17, columns);
       for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16)) {
-        double tolerance =
-            switch (dtype.bits()) {
-              case 32 -> FLOATS;
-              default -> dtype == DType.F16 ? HALVES : BRAINS;
-            };
+        double tolerance = tolerance(dtype);
         String of = " of " + dtype + " " + columns;
         HostTensor typed = Operands.converted(x, dtype);
         add(
             "softmax" + of,
-            ONE_CTA,
+            Limit.ONE_CTA,
             tolerance,
             on ->
                 List.of(
@@ -483,7 +485,7 @@ final class Probes {
                     on.softmax(Softmax.of(on.upload(typed)).lengths(on.upload(lengths)))));
         add(
             "norms" + of,
-            ONE_CTA,
+            Limit.ONE_CTA,
             tolerance,
             on -> {
               Tensor all = on.upload(typed);
@@ -497,7 +499,7 @@ final class Probes {
     HostTensor x = Operands.normal(18, 2, 45, 301);
     add(
         "pool",
-        ONE_CTA,
+        Limit.ONE_CTA,
         FLOATS,
         on ->
             List.of(
@@ -541,7 +543,7 @@ final class Probes {
       // Types without scales are for the kernels for few rows, which take no smaller grid.
       add(
           "gemv " + dtype,
-          scaling.equals(NONE) ? Limit.NONE : ONE_CTA,
+          scaling.equals(NONE) ? Limit.NONE : Limit.ONE_CTA,
           0,
           on ->
               List.of(

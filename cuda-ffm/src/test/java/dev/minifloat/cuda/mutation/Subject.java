@@ -18,7 +18,9 @@ final class Subject implements AutoCloseable {
   /** Warp instructions of a launch; no probe needs a tenth of them. */
   private static final long MOST_INSTRUCTIONS = 5_000_000;
 
-  /** Lets a grid's last CTAs begin first, so that what one writes for another stays. */
+  /**
+   * Decides in which order CTAs begin: one in which a later one's elements may be written first.
+   */
   private static final long SEED = 7;
 
   private final SimulatedDriver driver;

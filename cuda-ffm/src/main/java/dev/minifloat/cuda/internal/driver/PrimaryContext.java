@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
 public final class PrimaryContext implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger("dev.minifloat.cuda");
 
-  /** {@code CUDA_ERROR_DEINITIALIZED}. */
-  private static final int ENDED = 4;
+  /** What a driver that shut down says. */
+  private static final int ENDED = Cuda.CUDA_ERROR_DEINITIALIZED();
 
   /** Added to the number of children while the context is open. */
   private static final long OPEN = 1L << 62;

@@ -218,10 +218,6 @@ public final class Gate implements SymbolLookup {
             thrown.getMessage());
       } else if (result == CuResult.UNKNOWN) {
         LOG.error("{} failed within the simulator", function.symbol(), thrown);
-      } else if (thrown instanceof OutOfMemoryError) {
-        LOG.warn(
-            "{}: Java's heap, where simulated devices have their memory, is full: raise -Xmx",
-            function.symbol());
       } else {
         LOG.debug("{}: {}: {}", function.symbol(), result.symbol(), thrown.getMessage());
       }
