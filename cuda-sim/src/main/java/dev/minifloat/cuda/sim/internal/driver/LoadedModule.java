@@ -57,7 +57,8 @@ final class LoadedModule extends Resource {
     Device device = context.device();
     Interpreter interpreter =
         new Interpreter(
-            simulation.settings().options(device.properties(), simulation.nextLaunch()));
+            simulation.settings().options(device.properties(), simulation.nextLaunch()),
+            simulation::isStopping);
     return interpreter.launch(linked, kernel, grid, block, dynamicBytes, bytes, device.memory());
   }
 

@@ -131,6 +131,7 @@ final class Scheduler {
       case ILLEGAL_INSTRUCTION -> CuResult.ILLEGAL_INSTRUCTION;
       case DEADLOCK, LIMIT -> CuResult.LAUNCH_TIMEOUT;
       case UNINITIALIZED_READ, RACE, TRAP -> CuResult.LAUNCH_FAILED;
+      case STOPPED -> CuResult.DEINITIALIZED;
     };
   }
 

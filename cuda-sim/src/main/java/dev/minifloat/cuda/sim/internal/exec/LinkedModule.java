@@ -10,10 +10,12 @@ import dev.minifloat.cuda.sim.internal.ptx.PtxModule;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -38,6 +40,7 @@ public final class LinkedModule {
       }
       ops = new Op[count];
       decode();
+      checkShared();
     } catch (RuntimeException e) {
       unload(memory);
       throw e;
@@ -104,10 +107,9 @@ public final class LinkedModule {
   }
 
   private long address(Variable.Reference reference) {
-    for (Map.Entry<Variable, Long> entry : addresses.entrySet()) {
-      if (entry.getKey().name().equals(reference.symbol())) {
-        return entry.getValue();
-      }
+    Allocation variable = variables.get(reference.symbol());
+    if (variable != null) {
+      return variable.base();
     }
     throw new PtxException(
         reference.position(),
@@ -192,10 +194,12 @@ public final class LinkedModule {
 
   /** The shared variables of a kernel and of everything that it may call. */
   SharedLayout sharedLayout(Code entry) {
-    Set<String> reached = new LinkedHashSet<>();
-    reach(entry.function().name(), reached);
+    return new SharedLayout(sharedVariables(entry));
+  }
+
+  private Set<Variable> sharedVariables(Code entry) {
     Set<Variable> shared = new LinkedHashSet<>();
-    for (String name : reached) {
+    for (String name : reachedFrom(entry.function().name())) {
       shared.addAll(code(name).shared());
       for (Variable variable : code(name).function().variables()) {
         if (variable.space() == StateSpace.SHARED) {
@@ -203,12 +207,29 @@ public final class LinkedModule {
         }
       }
     }
-    return new SharedLayout(shared);
+    return shared;
   }
 
-  private void reach(String name, Set<String> reached) {
-    if (reached.add(name)) {
-      code(name).callees().forEach(callee -> reach(callee, reached));
+  private void checkShared() {
+    for (PtxFunction function : module.functions().values()) {
+      if (function.entry() && function.isDefined()) {
+        long bytes =
+            sharedVariables(code(function.name())).stream().mapToLong(Variable::bytes).sum();
+        function.requireShared(bytes);
+      }
     }
+  }
+
+  /** A function and all that it may call, however deep. */
+  private Set<String> reachedFrom(String name) {
+    Set<String> reached = new LinkedHashSet<>();
+    ArrayDeque<String> rest = new ArrayDeque<>(List.of(name));
+    while (!rest.isEmpty()) {
+      String next = rest.poll();
+      if (reached.add(next)) {
+        rest.addAll(code(next).callees());
+      }
+    }
+    return reached;
   }
 }

@@ -27,7 +27,9 @@ public final class DeviceFault extends RuntimeException {
     /** {@code trap}, or a failed assertion. */
     TRAP,
     /** More instructions, stack or memory than the launch may use. */
-    LIMIT
+    LIMIT,
+    /** The driver was closed while the kernel ran. */
+    STOPPED
   }
 
   private final Kind kind;

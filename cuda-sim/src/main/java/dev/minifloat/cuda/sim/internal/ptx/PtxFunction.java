@@ -39,6 +39,16 @@ public record PtxFunction(
    */
   public record Parameter(Variable variable, Register register) {}
 
+  /**
+   * Refuses a kernel whose static shared memory, that of the functions it calls included, is more
+   * than a device gives.
+   *
+   * @throws PtxException if it is
+   */
+  public void requireShared(long bytes) {
+    Limits.checkShared(this, bytes);
+  }
+
   /** Whether it has a body. */
   public boolean isDefined() {
     return body != null;
