@@ -167,8 +167,13 @@ public final class Simulation {
 
   void launched(LaunchReport report) {
     lastLaunch = report;
-    if (!report.output().isEmpty()) {
-      settings.output().accept(report.output());
+    printed(report.output());
+  }
+
+  /** Hands on what a kernel's threads printed. */
+  void printed(String text) {
+    if (!text.isEmpty()) {
+      settings.output().accept(text);
     }
   }
 

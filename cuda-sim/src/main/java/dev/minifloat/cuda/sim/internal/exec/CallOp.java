@@ -21,8 +21,28 @@ final class CallOp extends Op {
    * @param calleeOffset its offset in parameter memory there
    * @param bytes its size
    */
-  private record Passed(
+  record Passed(
       int callerRegister, int callerOffset, int calleeRegister, int calleeOffset, int bytes) {
+
+    /** The value that the caller passes, for a callee without a frame. */
+    long read(Frame caller, int lane) {
+      return callerRegister < 0
+          ? Bytes.get(caller.parameters, at(caller, callerOffset, lane), bytes)
+          : caller.registers[callerRegister + lane];
+    }
+
+    /** Hands the caller a value from a callee without a frame. */
+    void write(Frame caller, int lane, long value) {
+      if (callerRegister < 0) {
+        Bytes.put(caller.parameters, at(caller, callerOffset, lane), bytes, value);
+      } else {
+        caller.registers[callerRegister + lane] = value;
+      }
+    }
+
+    private static int at(Frame frame, int offset, int lane) {
+      return lane * frame.code.code().parameterBytes() + offset;
+    }
 
     void pass(Frame caller, Frame callee, int lane) {
       copy(caller, callerRegister, callerOffset, callee, calleeRegister, calleeOffset, bytes, lane);
@@ -41,8 +61,8 @@ final class CallOp extends Op {
         int toOffset,
         int bytes,
         int lane) {
-      int fromAt = lane * from.code.code().parameterBytes() + fromOffset;
-      int toAt = lane * to.code.code().parameterBytes() + toOffset;
+      int fromAt = at(from, fromOffset, lane);
+      int toAt = at(to, toOffset, lane);
       if (fromRegister < 0 && toRegister < 0) {
         System.arraycopy(from.parameters, fromAt, to.parameters, toAt, bytes);
         return;
@@ -79,10 +99,12 @@ final class CallOp extends Op {
       throw new PtxException(
           name.position(), "'" + name.name() + "' is a kernel: it can't be called");
     }
-    return new CallOp(
-        callee.name(),
-        passed(o, name, arguments, callee.parameters(), layout, "arguments"),
-        passed(o, name, results, callee.results(), layout, "results"));
+    List<Passed> given = passed(o, name, arguments, callee.parameters(), layout, "arguments");
+    List<Passed> wanted = passed(o, name, results, callee.results(), layout, "results");
+    SystemFunction system = SystemFunction.of(callee);
+    return system == null
+        ? new CallOp(callee.name(), given, wanted)
+        : new SystemCallOp(system, given, wanted);
   }
 
   private static List<Passed> passed(

@@ -23,7 +23,7 @@ final class FunctionDecoder {
     /** The address of a global or constant variable. */
     long address(Variable variable);
 
-    /** A function that can be called. */
+    /** A function that can be called: one with a body, or one that the device defines. */
     PtxFunction function(Operand.FunctionName name);
   }
 
@@ -102,7 +102,9 @@ final class FunctionDecoder {
 
   PtxFunction callee(Operand.FunctionName name) {
     PtxFunction callee = globals.function(name);
-    callees.add(callee.name());
+    if (callee.isDefined()) {
+      callees.add(callee.name());
+    }
     return callee;
   }
 

@@ -88,7 +88,7 @@ public final class Interpreter {
     }
     run(launch);
     return new LaunchReport(
-        entry, grid, block, launch.sharedBytes(), launch.counters(), launch.output().toString());
+        entry, grid, block, launch.sharedBytes(), launch.counters(), launch.output());
   }
 
   private static void check(PtxFunction kernel, Dim3 grid, Dim3 block, byte[] parameters) {
@@ -183,7 +183,14 @@ public final class Interpreter {
     if (fault.kind() == DeviceFault.Kind.DEADLOCK) {
       text.append(": ").append(fault.getMessage());
       return new LaunchFault(
-          fault.kind(), launch.kernel(), block.place(), null, null, text.toString(), fault);
+          fault.kind(),
+          launch.kernel(),
+          block.place(),
+          null,
+          null,
+          launch.output(),
+          text.toString(),
+          fault);
     }
     Instruction instruction = launch.ops()[warp.pc].instruction();
     text.append(
@@ -210,6 +217,7 @@ public final class Interpreter {
         block.place(),
         thread,
         instruction.position(),
+        launch.output(),
         text.toString(),
         fault);
   }

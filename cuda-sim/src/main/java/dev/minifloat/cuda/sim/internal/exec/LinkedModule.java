@@ -28,10 +28,12 @@ public final class LinkedModule {
   private final Map<String, Allocation> variables = new LinkedHashMap<>();
   private final IdentityHashMap<Variable, Long> addresses = new IdentityHashMap<>();
   private final Map<String, Code> codes = new HashMap<>();
+  private final DeviceHeap heap;
   private final Op[] ops;
 
   private LinkedModule(PtxModule module, GlobalMemory memory) {
     this.module = module;
+    this.heap = new DeviceHeap(memory);
     try {
       place(memory);
       int count = 0;
@@ -127,7 +129,8 @@ public final class LinkedModule {
           @Override
           public PtxFunction function(Operand.FunctionName name) {
             PtxFunction function = module.functions().get(name.name());
-            if (function == null || !function.isDefined()) {
+            if (function == null
+                || (!function.isDefined() && SystemFunction.of(function) == null)) {
               throw new PtxException(
                   name.position(), "the function '" + name.name() + "' is defined nowhere");
             }
@@ -143,11 +146,21 @@ public final class LinkedModule {
     }
   }
 
-  /** Frees the variables' memory. */
+  /** Frees the variables' memory, and what kernels allocated. */
   public void unload(GlobalMemory memory) {
+    heap.freeAll();
     for (Allocation allocation : variables.values()) {
       memory.free(allocation.base());
     }
+  }
+
+  /** Sets how many bytes its kernels can have allocated at once with malloc. */
+  public void limitHeap(long bytes) {
+    heap.limit(bytes);
+  }
+
+  DeviceHeap heap() {
+    return heap;
   }
 
   public PtxModule module() {
