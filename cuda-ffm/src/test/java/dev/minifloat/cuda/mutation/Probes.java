@@ -56,6 +56,7 @@ final class Probes {
     all.pointwise();
     all.rows();
     all.vectors();
+    all.probes.addAll(EdgeProbes.all());
     all.probes.addAll(ProductProbes.all());
     return all.probes;
   }
@@ -122,8 +123,8 @@ final class Probes {
       long[] dims = threes(rank);
       HostTensor x = Operands.normal(31, dims);
       HostTensor last = Operands.normal(32, 2);
-      HostTensor halves = converted(x, DType.F16);
-      HostTensor brains = converted(x, DType.BF16);
+      HostTensor halves = Operands.converted(x, DType.F16);
+      HostTensor brains = Operands.converted(x, DType.BF16);
       int of = rank;
       for (HostTensor typed : List.of(x, halves, brains)) {
         add(
@@ -167,7 +168,7 @@ final class Probes {
     }
     HostTensor x = HostTensor.of(values, 90);
     for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16)) {
-      HostTensor typed = converted(x, dtype);
+      HostTensor typed = Operands.converted(x, dtype);
       exactly(
           "NaNs of " + dtype,
           on ->
@@ -217,7 +218,7 @@ final class Probes {
                 on.quantize(
                     sliced(on.upload(x)), QuantSpec.of(DType.F4_E2M1).scaling(Scaling.nvfp4()))));
     for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16)) {
-      HostTensor typed = converted(x, dtype);
+      HostTensor typed = Operands.converted(x, dtype);
       add(
           "rows of eight dimensions, " + dtype,
           ONE_CTA,
@@ -254,7 +255,7 @@ final class Probes {
           peaks[row * columns + row * 37 % columns + (columns > 1000 ? row % 8 * 32 % 64 : 0)] =
               6e4f;
         }
-        HostTensor x = converted(HostTensor.of(peaks, 24, columns), dtype);
+        HostTensor x = Operands.converted(HostTensor.of(peaks, 24, columns), dtype);
         add(
             "softmax of peaks " + dtype + " " + columns,
             ONE_CTA,
@@ -384,7 +385,7 @@ final class Probes {
     HostTensor x = Operands.anything(8, 2, 11, 133);
     HostTensor calm = Operands.normal(9, 2, 11, 133);
     HostTensor halves = Operands.exact(DType.F16, NONE, 10, 2, 11, 133);
-    HostTensor brains = converted(calm, DType.BF16);
+    HostTensor brains = Operands.converted(calm, DType.BF16);
     // More blocks than a CTA has threads, several times over.
     HostTensor many = Operands.normal(36, 41, 1100);
     quantize(QuantSpec.of(DType.I4).scaling(Scaling.block(1, 16)), many);
@@ -470,7 +471,7 @@ final class Probes {
               default -> dtype == DType.F16 ? HALVES : BRAINS;
             };
         String of = " of " + dtype + " " + columns;
-        HostTensor typed = converted(x, dtype);
+        HostTensor typed = Operands.converted(x, dtype);
         add(
             "softmax" + of,
             ONE_CTA,
@@ -502,14 +503,6 @@ final class Probes {
             List.of(
                 on.pool(on.upload(x), Pooling.MEAN, null),
                 on.pool(on.upload(x), Pooling.MEAN, on.upload(lengths))));
-  }
-
-  private static HostTensor converted(HostTensor x, DType dtype) {
-    try (dev.minifloat.reference.ReferenceBackend reference =
-            new dev.minifloat.reference.ReferenceBackend();
-        dev.minifloat.Scope scope = reference.scope()) {
-      return scope.download(scope.convert(scope.upload(x), dtype));
-    }
   }
 
   private void vectors() {

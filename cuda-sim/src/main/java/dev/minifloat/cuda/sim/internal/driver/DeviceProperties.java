@@ -1,5 +1,7 @@
 package dev.minifloat.cuda.sim.internal.driver;
 
+import java.util.List;
+
 /**
  * What a device says of itself. The figures of an architecture are those of a card that has it, as
  * NVIDIA publishes them (CUDA C++ Programming Guide, "Compute Capabilities"); the memory is as
@@ -31,6 +33,9 @@ public record DeviceProperties(
     int clockKilohertz,
     int memoryKilohertz,
     int singleToDouble) {
+
+  /** The architectures that there are properties of. */
+  public static final List<Integer> ARCHITECTURES = List.of(80, 86, 89, 90, 100, 120);
 
   private static final int KIB = 1 << 10;
   private static final int MIB = 1 << 20;
@@ -128,9 +133,7 @@ public record DeviceProperties(
               64);
       default ->
           throw new IllegalArgumentException(
-              "there is no simulated sm_"
-                  + architecture
-                  + "; there are sm_80, 86, 89, 90, 100, 120");
+              "architecture: %d is none of %s".formatted(architecture, ARCHITECTURES));
     };
   }
 

@@ -45,6 +45,10 @@ public final class Gate implements SymbolLookup {
           DriverFunction.cuGetErrorString,
           DriverFunction.cuGetProcAddress_v2);
 
+  /** What needs nothing that ends with the driver. */
+  private static final Set<DriverFunction> AFTER_THE_END =
+      EnumSet.of(DriverFunction.cuGetErrorName, DriverFunction.cuGetErrorString);
+
   /**
    * What gives something back even if it reports an error, as "this function may also return error
    * codes from previous, asynchronous launches" says of it.
@@ -172,7 +176,7 @@ public final class Gate implements SymbolLookup {
 
   private void perform(DriverFunction function, MethodHandle target, Object[] arguments)
       throws Throwable {
-    if (simulation.isClosed()) {
+    if (simulation.isClosed() && !AFTER_THE_END.contains(function)) {
       throw CuResult.DEINITIALIZED.because("the simulated driver was closed");
     }
     if (target == null) {
@@ -206,8 +210,18 @@ public final class Gate implements SymbolLookup {
           default -> CuResult.UNKNOWN;
         };
     try {
-      if (result == CuResult.UNKNOWN) {
+      if (thrown instanceof OutOfMemoryError) {
+        LOG.warn(
+            "{}: Java's heap, in which simulated devices keep their memory and programs, is full: {};"
+                + " a larger -Xmx helps",
+            function.symbol(),
+            thrown.getMessage());
+      } else if (result == CuResult.UNKNOWN) {
         LOG.error("{} failed within the simulator", function.symbol(), thrown);
+      } else if (thrown instanceof OutOfMemoryError) {
+        LOG.warn(
+            "{}: Java's heap, where simulated devices have their memory, is full: raise -Xmx",
+            function.symbol());
       } else {
         LOG.debug("{}: {}: {}", function.symbol(), result.symbol(), thrown.getMessage());
       }
