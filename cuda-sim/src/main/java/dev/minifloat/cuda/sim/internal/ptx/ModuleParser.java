@@ -200,10 +200,12 @@ final class ModuleParser {
     List<PtxFunction.Parameter> results = List.of();
     FunctionParser parser = new FunctionParser(cursor, version, target, own);
     if (!entry && cursor.peek().is("(")) {
-      results = parameters(parser);
+      results = parser.parameters();
     }
     Token name = cursor.name("the name of a function");
-    List<PtxFunction.Parameter> parameters = cursor.peek().is("(") ? parameters(parser) : List.of();
+    scope.declareFunction(name.text());
+    List<PtxFunction.Parameter> parameters =
+        cursor.peek().is("(") ? parser.parameters() : List.of();
     Map<String, List<Integer>> directives = directives();
     PtxFunction function;
     if (cursor.accept(";")) {
@@ -232,19 +234,6 @@ final class ModuleParser {
     if (known == null || function.isDefined()) {
       functions.put(name.text(), function);
     }
-  }
-
-  private List<PtxFunction.Parameter> parameters(FunctionParser parser) {
-    cursor.expect("(");
-    List<PtxFunction.Parameter> found = new ArrayList<>();
-    if (cursor.accept(")")) {
-      return found;
-    }
-    do {
-      found.add(parser.parameter(variableParser));
-    } while (cursor.accept(","));
-    cursor.expect(")");
-    return found;
   }
 
   private Map<String, List<Integer>> directives() {
