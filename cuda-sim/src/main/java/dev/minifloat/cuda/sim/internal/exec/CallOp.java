@@ -6,12 +6,13 @@ import dev.minifloat.cuda.sim.internal.ptx.Operand;
 import dev.minifloat.cuda.sim.internal.ptx.PtxException;
 import dev.minifloat.cuda.sim.internal.ptx.PtxFunction;
 import dev.minifloat.cuda.sim.internal.ptx.Register;
+import dev.minifloat.cuda.sim.internal.ptx.SourcePosition;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
 import java.util.List;
 
 /** A call of a function by its name (PTX ISA, "call"; "Abstracting the ABI"). */
-final class CallOp extends Op {
+final class CallOp extends Op implements Caller {
   /**
    * One argument or result: a place in the caller and its place in the callee.
    *
@@ -90,35 +91,49 @@ final class CallOp extends Op {
   }
 
   static Op decode(Operands o, Instruction i) {
+    if (o.get(1) instanceof Operand.Reg) {
+      return IndirectCallOp.decode(o);
+    }
     Operand.FunctionName name = (Operand.FunctionName) o.get(1);
     PtxFunction callee = o.decoder().callee(name);
-    ParameterLayout layout = new ParameterLayout(callee);
     List<Operand> results = ((Operand.Arguments) o.get(0)).elements();
     List<Operand> arguments = ((Operand.Arguments) o.get(2)).elements();
     if (callee.entry()) {
       throw new PtxException(
           name.position(), "'" + name.name() + "' is a kernel: it can't be called");
     }
-    List<Passed> given = passed(o, name, arguments, callee.parameters(), layout, "arguments");
-    List<Passed> wanted = passed(o, name, results, callee.results(), layout, "results");
     SystemFunction system = SystemFunction.of(callee);
     return system == null
-        ? new CallOp(callee.name(), given, wanted)
-        : new SystemCallOp(system, given, wanted);
+        ? of(o, callee, name.position())
+        : new SystemCallOp(
+            system,
+            passed(o, callee, name.position(), arguments, callee.parameters(), "arguments"),
+            passed(o, callee, name.position(), results, callee.results(), "results"));
+  }
+
+  /** The call of a function with a body, with the operands of a call instruction. */
+  static CallOp of(Operands o, PtxFunction callee, SourcePosition position) {
+    List<Operand> results = ((Operand.Arguments) o.get(0)).elements();
+    List<Operand> arguments = ((Operand.Arguments) o.get(2)).elements();
+    return new CallOp(
+        callee.name(),
+        passed(o, callee, position, arguments, callee.parameters(), "arguments"),
+        passed(o, callee, position, results, callee.results(), "results"));
   }
 
   private static List<Passed> passed(
       Operands o,
-      Operand.FunctionName name,
+      PtxFunction callee,
+      SourcePosition position,
       List<Operand> given,
       List<PtxFunction.Parameter> declared,
-      ParameterLayout layout,
       String what) {
+    ParameterLayout layout = new ParameterLayout(callee);
     if (given.size() != declared.size()) {
       throw new PtxException(
-          name.position(),
+          position,
           "the call has %d %s; '%s' has %d"
-              .formatted(given.size(), what, name.name(), declared.size()));
+              .formatted(given.size(), what, callee.name(), declared.size()));
     }
     java.util.ArrayList<Passed> passed = new java.util.ArrayList<>();
     for (int i = 0; i < given.size(); i++) {
@@ -176,8 +191,13 @@ final class CallOp extends Op {
     int mask = guarded(warp);
     if (mask == 0) {
       warp.pc++;
-      return;
+    } else {
+      call(warp, mask);
     }
+  }
+
+  /** Takes these lanes of the group into the function; the rest go on after the call. */
+  void call(Warp warp, int mask) {
     CodeInstance instance = warp.block.launch().function(callee);
     Frame caller = warp.frame;
     Frame frame = instance.frame(warp.block, warp.index);
@@ -194,8 +214,8 @@ final class CallOp extends Op {
     warp.enter(mask, frame, instance.code().firstPc());
   }
 
-  /** Hands the results to the caller. */
-  void giveBack(Frame from, Frame caller, int lane) {
+  @Override
+  public void giveBack(Frame from, Frame caller, int lane) {
     for (Passed result : results) {
       result.giveBack(from, caller, lane);
     }

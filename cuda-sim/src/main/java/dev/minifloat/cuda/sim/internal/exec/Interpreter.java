@@ -237,6 +237,7 @@ public final class Interpreter {
           Operand.Immediate _,
           Operand.Symbol _,
           Operand.FunctionName _,
+          Operand.Prototype _,
           Operand.Arguments _,
           Operand.Label _,
           Operand.Sink _ -> {}

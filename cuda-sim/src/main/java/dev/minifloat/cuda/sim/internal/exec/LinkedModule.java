@@ -3,6 +3,8 @@ package dev.minifloat.cuda.sim.internal.exec;
 import dev.minifloat.cuda.sim.internal.memory.Allocation;
 import dev.minifloat.cuda.sim.internal.memory.DeviceFault;
 import dev.minifloat.cuda.sim.internal.memory.GlobalMemory;
+import dev.minifloat.cuda.sim.internal.ptx.CallPrototype;
+import dev.minifloat.cuda.sim.internal.ptx.Instruction;
 import dev.minifloat.cuda.sim.internal.ptx.Operand;
 import dev.minifloat.cuda.sim.internal.ptx.PtxException;
 import dev.minifloat.cuda.sim.internal.ptx.PtxFunction;
@@ -11,6 +13,7 @@ import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
@@ -28,6 +31,10 @@ public final class LinkedModule {
   private final Map<String, Allocation> variables = new LinkedHashMap<>();
   private final IdentityHashMap<Variable, Long> addresses = new IdentityHashMap<>();
   private final Map<String, Code> codes = new HashMap<>();
+
+  /** Functions whose address is taken somewhere, by their names. */
+  private final Map<String, Long> functionAddresses = new LinkedHashMap<>();
+
   private final DeviceHeap heap;
   private final Op[] ops;
 
@@ -35,6 +42,7 @@ public final class LinkedModule {
     this.module = module;
     this.heap = new DeviceHeap(memory);
     try {
+      numberFunctions();
       place(memory);
       int count = 0;
       for (PtxFunction function : module.functions().values()) {
@@ -57,6 +65,32 @@ public final class LinkedModule {
    */
   public static LinkedModule link(PtxModule module, GlobalMemory memory) {
     return new LinkedModule(module, memory);
+  }
+
+  /** Gives the functions addresses of which something asks for one. */
+  private void numberFunctions() {
+    Set<String> wanted = new LinkedHashSet<>();
+    List<Variable> all = new ArrayList<>(module.variables());
+    for (PtxFunction function : module.functions().values()) {
+      all.addAll(function.variables());
+      for (Instruction instruction :
+          function.isDefined() ? function.body() : List.<Instruction>of()) {
+        for (Operand operand : instruction.operands()) {
+          if (operand instanceof Operand.FunctionName name && instruction.opcode().equals("mov")) {
+            wanted.add(name.name());
+          }
+        }
+      }
+    }
+    for (Variable variable : all) {
+      variable.references().forEach(reference -> wanted.add(reference.symbol()));
+    }
+    for (String name : wanted) {
+      PtxFunction function = module.functions().get(name);
+      if (function != null && function.isDefined() && !function.entry()) {
+        functionAddresses.put(name, Addresses.function(functionAddresses.size()));
+      }
+    }
   }
 
   private void place(GlobalMemory memory) {
@@ -113,9 +147,15 @@ public final class LinkedModule {
     if (variable != null) {
       return variable.base();
     }
+    Long function = functionAddresses.get(reference.symbol());
+    if (function != null) {
+      return function;
+    }
     throw new PtxException(
         reference.position(),
-        "'" + reference.symbol() + "' names no variable in global or constant memory");
+        "'"
+            + reference.symbol()
+            + "' names no variable in global or constant memory, and no function with a body");
   }
 
   private void decode() {
@@ -124,6 +164,30 @@ public final class LinkedModule {
           @Override
           public long address(Variable variable) {
             return addresses.get(variable);
+          }
+
+          @Override
+          public long address(Operand.FunctionName name) {
+            Long address = functionAddresses.get(name.name());
+            if (address == null) {
+              throw new PtxException(
+                  name.position(),
+                  "'" + name.name() + "' has no address: it is a kernel, or defined nowhere");
+            }
+            return address;
+          }
+
+          @Override
+          public Map<Long, PtxFunction> reachable(CallPrototype prototype) {
+            Map<Long, PtxFunction> found = new LinkedHashMap<>();
+            functionAddresses.forEach(
+                (name, address) -> {
+                  PtxFunction function = module.functions().get(name);
+                  if (CallPrototype.of(function).equals(prototype)) {
+                    found.put(address, function);
+                  }
+                });
+            return found;
           }
 
           @Override

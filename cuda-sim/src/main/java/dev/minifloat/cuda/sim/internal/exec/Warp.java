@@ -265,7 +265,7 @@ final class Warp {
     Frame left = frame;
     for (int m = mask; m != 0; m &= m - 1) {
       int l = Integer.numberOfTrailingZeros(m);
-      ((CallOp) ops[left.returnPc[l] - 1]).giveBack(left, left.caller[l], l);
+      ((Caller) ops[left.returnPc[l] - 1]).giveBack(left, left.caller[l], l);
       laneFrame[l] = left.caller[l];
       lanePc[l] = left.returnPc[l];
       laneDepth[l]--;
