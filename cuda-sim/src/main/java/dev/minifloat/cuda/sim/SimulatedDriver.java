@@ -106,7 +106,11 @@ public final class SimulatedDriver implements AutoCloseable {
     return simulation.pending();
   }
 
-  /** Ends all contexts. Calls that come later return {@code CUDA_ERROR_DEINITIALIZED}. */
+  /**
+   * Ends all contexts. Calls that come later return {@code CUDA_ERROR_DEINITIALIZED}. A kernel that
+   * runs on, be it that another thread waits for it, is stopped: the way out of one that never
+   * ends.
+   */
   @Override
   public void close() {
     simulation.close();

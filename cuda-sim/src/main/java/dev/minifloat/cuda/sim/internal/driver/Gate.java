@@ -176,9 +176,7 @@ public final class Gate implements SymbolLookup {
 
   private void perform(DriverFunction function, MethodHandle target, Object[] arguments)
       throws Throwable {
-    if (simulation.isClosed() && !AFTER_THE_END.contains(function)) {
-      throw CuResult.DEINITIALIZED.because("the simulated driver was closed");
-    }
+    requireOpen(function);
     if (target == null) {
       throw CuResult.NOT_SUPPORTED.because("the simulator doesn't do this");
     }
@@ -189,6 +187,7 @@ public final class Gate implements SymbolLookup {
     }
     simulation.lock().lock();
     try {
+      requireOpen(function);
       if (simulation.threads().current().inHostFunction) {
         throw CuResult.NOT_PERMITTED.because("a host function must not call the driver");
       }
@@ -198,6 +197,12 @@ public final class Gate implements SymbolLookup {
       target.invoke(arguments);
     } finally {
       simulation.lock().unlock();
+    }
+  }
+
+  private void requireOpen(DriverFunction function) {
+    if (simulation.isClosed() && !AFTER_THE_END.contains(function)) {
+      throw CuResult.DEINITIALIZED.because("the simulated driver was closed");
     }
   }
 

@@ -55,9 +55,11 @@ final class LoadedModule extends Resource {
   LaunchReport launch(
       Simulation simulation, String kernel, Dim3 grid, Dim3 block, int dynamicBytes, byte[] bytes) {
     Device device = context.device();
+    linked.limitHeap(context.heapBytes());
     Interpreter interpreter =
         new Interpreter(
-            simulation.settings().options(device.properties(), simulation.nextLaunch()));
+            simulation.settings().options(device.properties(), simulation.nextLaunch()),
+            simulation::isStopping);
     return interpreter.launch(linked, kernel, grid, block, dynamicBytes, bytes, device.memory());
   }
 

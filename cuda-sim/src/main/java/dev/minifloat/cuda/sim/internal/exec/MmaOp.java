@@ -136,7 +136,7 @@ final class MmaOp extends SyncOp {
     }
   }
 
-  private static FloatFormat format(PtxType type) {
+  static FloatFormat format(PtxType type) {
     return switch (type) {
       case F16 -> FloatFormat.F16;
       case BF16 -> FloatFormat.BF16;
@@ -145,6 +145,15 @@ final class MmaOp extends SyncOp {
       case E5M2 -> FloatFormat.E5M2;
       case F32 -> FloatFormat.F32;
       default -> throw new IllegalStateException("no matrix of type " + type);
+    };
+  }
+
+  /** How a launch's matrix instructions add products of a format. */
+  static DotProduct dotProduct(ExecutionOptions options, FloatFormat format) {
+    return switch (options.arithmetic()) {
+      case EXACT -> new ExactDot();
+      case SEQUENTIAL_F32 -> new SequentialDot();
+      case HARDWARE_MODEL -> ModelDot.of(options.architecture(), format);
     };
   }
 
@@ -158,12 +167,7 @@ final class MmaOp extends SyncOp {
     s.aTerms.decode(s.aCodes, rows * depth, aFormat);
     s.bTerms.decode(s.bCodes, 8 * depth, bFormat);
     FloatFormat sum = format(accumulator);
-    DotProduct dot =
-        switch (options.arithmetic()) {
-          case EXACT -> new ExactDot();
-          case SEQUENTIAL_F32 -> new SequentialDot();
-          case HARDWARE_MODEL -> ModelDot.of(options.architecture(), aFormat);
-        };
+    DotProduct dot = dotProduct(options, aFormat);
     for (int row = 0; row < rows; row++) {
       for (int column = 0; column < 8; column++) {
         int at = row * 8 + column;
