@@ -9,6 +9,7 @@ import dev.minifloat.Shape;
 import dev.minifloat.cuda.internal.driver.Device;
 import dev.minifloat.cuda.internal.driver.Driver;
 import dev.minifloat.cuda.internal.driver.DriverUnavailableException;
+import dev.minifloat.cuda.internal.driver.Simulator;
 import dev.minifloat.cuda.internal.ops.DeviceSession;
 import dev.minifloat.cuda.internal.plan.DeviceStorage;
 import dev.minifloat.spi.BackendBase;
@@ -78,7 +79,8 @@ public final class CudaBackend extends BackendBase {
 
   /**
    * A backend on a device of another driver. With the artifact minifloat-cuda-sim that may be a
-   * simulated one:
+   * simulated one, of which more can be asked and told than of the one that {@link
+   * dev.minifloat.Backends#open} makes for the name {@code cuda-sim:sm_89}:
    *
    * <pre>{@code
    * try (SimulatedDriver driver = SimulatedDriver.of("sim:sm_89");
@@ -97,6 +99,16 @@ public final class CudaBackend extends BackendBase {
   public static CudaBackend on(String name, SymbolLookup driver, int ordinal) {
     Objects.requireNonNull(driver, "driver");
     return new CudaBackend(name, () -> Driver.open(driver, name), devices -> at(ordinal, devices));
+  }
+
+  /**
+   * A backend on a simulated device.
+   *
+   * @throws BackendUnavailableException if there is no simulator, or no native access
+   */
+  static CudaBackend simulated(String name, String device) {
+    return new CudaBackend(
+        name, () -> Simulator.find().open(device, name), devices -> at(0, devices));
   }
 
   private static DeviceSession open(
