@@ -2,6 +2,7 @@ package dev.minifloat.cuda;
 
 import dev.minifloat.BackendInfo;
 import dev.minifloat.BackendUnavailableException;
+import dev.minifloat.Backends;
 import dev.minifloat.DType;
 import dev.minifloat.HostTensor;
 import dev.minifloat.Scaling;
@@ -19,6 +20,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -48,6 +50,10 @@ public final class CudaBackend extends BackendBase {
   static final String REMEDY =
       "see whether nvidia-smi lists the device, and whether other processes have it to themselves"
           + " or all of its memory";
+
+  /** Between a program that opens a backend and its session. */
+  private static final Set<Class<?>> MAKERS =
+      Set.of(CudaBackend.class, CudaProvider.class, SimulatedCudaProvider.class, Backends.class);
 
   private final DeviceSession session;
 
@@ -118,7 +124,7 @@ public final class CudaBackend extends BackendBase {
       if (!hasKernels(device)) {
         throw unavailable(name, tooOld(device), null);
       }
-      return new DeviceSession(device);
+      return new DeviceSession(device, name, MAKERS);
     } catch (CudaException e) {
       throw unavailable(name, e.getMessage() + "; " + REMEDY, e);
     } catch (DriverUnavailableException e) {
