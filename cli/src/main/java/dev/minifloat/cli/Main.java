@@ -3,11 +3,15 @@ package dev.minifloat.cli;
 import dev.minifloat.MinifloatException;
 import dev.minifloat.formats.Paths;
 import dev.minifloat.formats.Printable;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.Properties;
 import picocli.CommandLine;
@@ -64,14 +68,33 @@ public final class Main implements Runnable {
 
   /** Runs a command line and exits with its code. */
   public static void main(String[] args) {
-    System.exit(run(args, unicode(System.out), unicode(System.err)));
+    OutputStream out = new FileOutputStream(FileDescriptor.out);
+    PrintStream err = System.err;
+    System.exit(
+        run(
+            args,
+            new StandardOutput(out),
+            charset(System.out),
+            new PrintStream(err, true, charset(err))));
   }
 
   /** In a POSIX locale the JDK would print "?" for every "é"; terminals of today read UTF-8. */
-  private static PrintStream unicode(PrintStream stream) {
+  private static Charset charset(PrintStream stream) {
     return stream.charset().equals(StandardCharsets.US_ASCII)
-        ? new PrintStream(stream, true, StandardCharsets.UTF_8)
-        : stream;
+        ? StandardCharsets.UTF_8
+        : stream.charset();
+  }
+
+  /** Runs a command line whose results may be lost on the way: then it has failed, too. */
+  static int run(String[] args, StandardOutput out, Charset charset, PrintStream err) {
+    PrintStream printed = out.printStream(charset);
+    int code = run(args, printed, err);
+    printed.flush();
+    if (out.failure().isEmpty() || out.isUnwanted()) {
+      return code;
+    }
+    err.println("minifloat: the output could not be written: " + out.failure().get().getMessage());
+    return code == CommandLine.ExitCode.OK ? CommandLine.ExitCode.SOFTWARE : code;
   }
 
   /**

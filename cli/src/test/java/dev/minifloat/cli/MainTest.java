@@ -4,6 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -35,6 +40,47 @@ class MainTest {
     assertEquals(1, result.err().lines().count(), result.err());
     assertTrue(result.err().startsWith("minifloat " + command + ": "), result.err());
     assertTrue(result.err().contains("minifloat " + command + " --help"), result.err());
+  }
+
+  /** Takes so many bytes, then fails for this reason. */
+  private static OutputStream full(int room, String reason) {
+    return new OutputStream() {
+      private int left = room;
+
+      @Override
+      public void write(int b) throws IOException {
+        if (left-- <= 0) {
+          throw new IOException(reason);
+        }
+      }
+    };
+  }
+
+  private static String errorsWith(OutputStream out, int expectedCode) {
+    ByteArrayOutputStream err = new ByteArrayOutputStream();
+    int code =
+        Main.run(
+            new String[] {"explain", "f8_e4m3", "1.5"},
+            new StandardOutput(out),
+            StandardCharsets.UTF_8,
+            new PrintStream(err, true, StandardCharsets.UTF_8));
+    assertEquals(expectedCode, code);
+    return err.toString(StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void outputThatIsLostIsAFailure() {
+    for (int room : new int[] {0, 100}) {
+      assertEquals(
+          "minifloat: the output could not be written: No space left on device\n",
+          errorsWith(full(room, "No space left on device"), 1));
+    }
+  }
+
+  @Test
+  void aReaderThatHasSeenEnoughIsNoFailure() {
+    assertEquals("", errorsWith(full(100, "Broken pipe"), 0));
+    assertEquals("", errorsWith(full(1 << 20, ""), 0));
   }
 
   @Test

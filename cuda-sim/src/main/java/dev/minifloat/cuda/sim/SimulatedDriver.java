@@ -21,8 +21,8 @@ import java.util.function.Consumer;
  *
  * <p>Work runs as late as CUDA allows: a client that forgets to wait sees old data here every time,
  * and not just once a month. What the simulator doesn't do is refused with {@code
- * CUDA_ERROR_NOT_SUPPORTED}. Times of events come from a clock of its own and say nothing about a
- * GPU.
+ * CUDA_ERROR_NOT_SUPPORTED}; a function that module {@code dev.minifloat.bindings} has no binding
+ * of is not found. Times of events come from a clock of its own and say nothing about a GPU.
  *
  * <p>A kernel that faults makes its context unusable, as on a GPU; {@link #lastTrap} says what it
  * did, where.
@@ -60,6 +60,7 @@ public final class SimulatedDriver implements AutoCloseable {
    * @throws IllegalCallerException if the JVM denies native access
    */
   public static SimulatedDriver of(String devices) {
+    Objects.requireNonNull(devices, "devices");
     Builder builder = builder();
     for (String name : devices.split(",", -1)) {
       builder.device(name);
@@ -211,7 +212,11 @@ public final class SimulatedDriver implements AutoCloseable {
       return this;
     }
 
-    /** Whether reading memory that nobody wrote is a kernel's fault; it is at first. */
+    /**
+     * Whether reading global or shared memory that nobody wrote is a kernel's fault; it is at
+     * first. Local memory, where unoptimized code copies whole structures with what pads them, is
+     * zero before it is written.
+     */
     public Builder checkInitialized(boolean value) {
       checkInitialized = value;
       return this;

@@ -285,7 +285,14 @@ final class IntegerOps {
         (a, b, c, d) -> Bits.insert(a, b, c, d, bits));
   }
 
-  /** Arithmetic with the carry flag: add.cc, addc, sub.cc, subc, mad.cc, madc. */
+  /**
+   * Arithmetic with the carry flag: add.cc, addc, sub.cc, subc, mad.cc, madc.
+   *
+   * <p>The ISA calls what subtraction leaves in the flag a borrow. Measured, the flag is what the
+   * adder carries out, a − b being a + ~b + 1: it is 1 where nothing was borrowed. Nobody can tell
+   * as long as subtractions follow each other, but nvcc's 128-bit division follows {@code subc.cc}
+   * by {@code addc}, and {@code add.cc 0, 0; subc 0, 0} is known to give −1 on a GPU.
+   */
   static Op carry(Operands o, Instruction i) {
     PtxType type = i.type();
     boolean multiply = i.opcode().startsWith("mad");
@@ -306,14 +313,14 @@ final class IntegerOps {
           int lane = Integer.numberOfTrailingZeros(m);
           long x = multiply ? product.apply(r[a + lane], r[b + lane]) : r[a + lane];
           long y = r[c + lane];
-          long in = carryIn ? warp.carry >>> lane & 1 : 0;
-          // A borrow is the carry flag set, so that a − b − borrow takes it off.
+          int flag = warp.carry >>> lane & 1;
+          long in = carryIn ? (subtract ? 1 - flag : flag) : 0;
           long full = subtract ? x - y - in : x + y + in;
           long result = full & Bits.mask(bits);
           if (carryOut) {
             boolean out =
                 subtract
-                    ? Long.compareUnsigned(x, y) < 0 || (x == y && in != 0)
+                    ? Long.compareUnsigned(x, y) > 0 || (x == y && in == 0)
                     : Long.compareUnsigned(result, x) < 0 || (result == x && in != 0 && y != 0);
             warp.carry = (warp.carry & ~(1 << lane)) | (out ? 1 << lane : 0);
           }

@@ -143,6 +143,11 @@ public final class LinkedModule {
     memory.write(addresses.get(variable), MemorySegment.ofArray(bytes));
   }
 
+  private boolean isKernel(String name) {
+    PtxFunction function = module.functions().get(name);
+    return function != null && function.entry();
+  }
+
   private long address(Variable.Reference reference) {
     Allocation variable = variables.get(reference.symbol());
     if (variable != null) {
@@ -173,7 +178,12 @@ public final class LinkedModule {
             if (address == null) {
               throw new PtxException(
                   name.position(),
-                  "'" + name.name() + "' has no address: it is a kernel, or defined nowhere");
+                  "'%s' has no address: %s"
+                      .formatted(
+                          name.name(),
+                          isKernel(name.name())
+                              ? "it is a kernel, and kernels that launch kernels are not supported"
+                              : "it is defined nowhere"));
             }
             return address;
           }

@@ -9,6 +9,10 @@ final class LocalMemory {
   private static final int LARGEST = 512 << 10;
 
   private final byte[][] stacks = new byte[32][];
+
+  /** How much of its stack each lane may touch: as far as calls have taken it. */
+  private final int[] reach = new int[32];
+
   private final int initial;
 
   LocalMemory(int initial) {
@@ -19,20 +23,22 @@ final class LocalMemory {
   void reserve(int lane, int end) {
     if (end > LARGEST) {
       throw new DeviceFault(
-          DeviceFault.Kind.LIMIT,
+          DeviceFault.Kind.STACK_OVERFLOW,
           "a thread's stack would take %d bytes; it may take %d".formatted(end, LARGEST));
     }
     byte[] stack = stacks[lane];
+    reach[lane] = Math.max(reach[lane], Math.max(end, initial));
     if (stack == null) {
-      stacks[lane] = new byte[Math.max(end, initial)];
+      stacks[lane] = new byte[reach[lane]];
     } else if (stack.length < end) {
-      stacks[lane] = java.util.Arrays.copyOf(stack, end);
+      // By half of what there is, or each step of a deep recursion would copy the whole stack.
+      int grown = Math.min(LARGEST, stack.length + stack.length / 2);
+      stacks[lane] = java.util.Arrays.copyOf(stack, Math.max(end, grown));
     }
   }
 
   private byte[] check(int lane, long address, int bytes) {
-    byte[] stack = stacks[lane];
-    int length = stack == null ? initial : stack.length;
+    int length = Math.max(reach[lane], initial);
     if (address < 0 || address + bytes > length) {
       throw new DeviceFault(
           DeviceFault.Kind.OUT_OF_BOUNDS,
@@ -44,7 +50,7 @@ final class LocalMemory {
           DeviceFault.Kind.MISALIGNED,
           "local address 0x%x is no multiple of the access's %d bytes".formatted(address, bytes));
     }
-    if (stack == null) {
+    if (stacks[lane] == null) {
       reserve(lane, initial);
     }
     return stacks[lane];

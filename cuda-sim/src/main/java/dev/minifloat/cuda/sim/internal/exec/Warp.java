@@ -269,7 +269,8 @@ final class Warp {
       laneFrame[l] = callee;
       lanePc[l] = target;
       if (++laneDepth[l] >= DEEPEST_CALL) {
-        throw new DeviceFault(DeviceFault.Kind.LIMIT, "calls nest deeper than " + DEEPEST_CALL);
+        throw new DeviceFault(
+            DeviceFault.Kind.STACK_OVERFLOW, "calls nest deeper than " + DEEPEST_CALL);
       }
     }
     group = 0;

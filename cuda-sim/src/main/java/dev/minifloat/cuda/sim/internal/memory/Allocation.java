@@ -85,7 +85,11 @@ public final class Allocation {
         offset < 0
             ? -offset + " bytes before"
             : offset >= size ? offset - size + " bytes after the end of" : offset + " bytes into";
-    return where + " " + label + " (0x%x, %d bytes)".formatted(base, size);
+    return where + " " + named();
+  }
+
+  private String named() {
+    return label + " (0x%x, %d bytes)".formatted(base, size);
   }
 
   /** Loads a number that lies within and was written. */
@@ -110,6 +114,6 @@ public final class Allocation {
     int first = initialized.firstUnset(offset, bytes);
     return new DeviceFault(
         DeviceFault.Kind.UNINITIALIZED_READ,
-        "byte %s was never written".formatted(describe(first)));
+        "the byte %d bytes into %s was never written".formatted(first, named()));
   }
 }

@@ -28,7 +28,9 @@ public final class DeviceFault extends RuntimeException {
     TRAP,
     /** A failed {@code assert}. */
     ASSERTION,
-    /** More instructions, stack or memory than the launch may use. */
+    /** Calls that nest too deep, or need more local memory than a thread can have. */
+    STACK_OVERFLOW,
+    /** More instructions or output than the launch may have, or memory than the device has. */
     LIMIT,
     /** The driver was closed while the kernel ran. */
     STOPPED

@@ -80,7 +80,8 @@ public final class SharedMemory {
     if (checkInitialized && !initialized.allSet(offset, bytes)) {
       throw new DeviceFault(
           DeviceFault.Kind.UNINITIALIZED_READ,
-          "byte %d of shared memory was never written"
+          ("byte %d of shared memory was never written, or not yet: if another warp writes it, a"
+                  + " barrier must stand between")
               .formatted(initialized.firstUnset(offset, bytes)));
     }
     return Bytes.get(data, offset, bytes);

@@ -534,6 +534,21 @@ class IntegerOpsTest {
                   .shiftRight(64)
                   .longValue();
             }));
+    // The flag after a subtraction is 1 where nothing was borrowed, whatever comes next.
+    cases.add(
+        InstructionCase.of(
+            ".reg .b64 lo, hi; sub.cc.u64 lo, a, b; subc.cc.u64 hi, b, c; addc.u64 r, 0, 0;",
+            "b64 b64 b64 b64",
+            x -> {
+              BigInteger low = big(x[0], "u64").subtract(big(x[1], "u64")).shiftRight(64);
+              BigInteger high = big(x[1], "u64").subtract(big(x[2], "u64")).add(low);
+              return high.signum() < 0 ? 0 : 1;
+            }));
+    cases.add(
+        InstructionCase.of(
+            ".reg .b32 rl; add.cc.u32 rl, a, b; subc.u32 r, 0, 0;",
+            "b32 b32 b32",
+            x -> big(x[0], "u32").add(big(x[1], "u32")).bitLength() > 32 ? 0 : 0xFFFF_FFFFL));
     cases.add(
         InstructionCase.of(
             ".reg .b64 lo; mad.lo.cc.u64 lo, a, b, c; madc.hi.u64 r, a, b, 0;",
