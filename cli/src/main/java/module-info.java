@@ -3,7 +3,6 @@ module dev.minifloat.cli {
   requires dev.minifloat;
   requires dev.minifloat.contract;
   requires dev.minifloat.cuda;
-  requires dev.minifloat.cuda.sim;
   requires dev.minifloat.encoder;
   requires dev.minifloat.formats;
   requires info.picocli;
@@ -17,7 +16,4 @@ module dev.minifloat.cli {
   // picocli fills annotated fields.
   opens dev.minifloat.cli to
       info.picocli;
-
-  provides dev.minifloat.spi.BackendProvider with
-      dev.minifloat.cli.SimulatedCudaProvider;
 }

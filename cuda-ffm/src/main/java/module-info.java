@@ -7,6 +7,9 @@ module dev.minifloat.cuda {
 
   exports dev.minifloat.cuda;
 
+  uses dev.minifloat.cuda.driver.SimulatorProvider;
+
   provides dev.minifloat.spi.BackendProvider with
-      dev.minifloat.cuda.CudaProvider;
+      dev.minifloat.cuda.CudaProvider,
+      dev.minifloat.cuda.SimulatedCudaProvider;
 }

@@ -275,7 +275,10 @@ abstract class CheckedOperations implements Operations {
     }
     TensorView left = a.broadcast(batch);
     TensorView right = b.broadcast(batch);
-    boolean direct = Checks.isFloatType(output.dtype()) && isDefaultRounding(output);
+    boolean direct =
+        output.scaling() instanceof Scaling.None
+            && isDefaultRounding(output)
+            && (Checks.isFloatType(output.dtype()) || kernels().gemmRoundsTo(output.dtype()));
     TensorView addend = c;
     TensorView columns = bias;
     TensorView largest = amax;

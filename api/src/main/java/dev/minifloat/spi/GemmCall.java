@@ -13,7 +13,8 @@ import dev.minifloat.Activation;
  * @param alpha factor of the product; at 0 neither a nor b may be read
  * @param beta factor of c
  * @param activation applied last
- * @param out [batch…, M, N], whole and unscaled, F32, F16 or BF16
+ * @param out [batch…, M, N], whole and unscaled, F32, F16 or BF16, or of a type that {@link
+ *     Kernels#gemmRoundsTo}
  * @param amax F32, one element, or null
  */
 public record GemmCall(

@@ -76,6 +76,15 @@ public interface Kernels {
   void gemm(GemmCall call);
 
   /**
+   * Whether {@link #gemm} also rounds its results to this type, unscaled: to nearest, ties to even,
+   * and where they are too large as {@link Overflow#defaultFor} says. For other types a product is
+   * made in F32 and converted. The float types aren't asked for.
+   */
+  default boolean gemmRoundsTo(DType output) {
+    return false;
+  }
+
+  /**
    * γ of what {@link #gemm} promises of a sum of {@code k} products, before the epilogue: it
    * differs from the exact one by at most γ · Σ|a·b| + k · 2^-149.
    *

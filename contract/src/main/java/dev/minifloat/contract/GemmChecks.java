@@ -8,6 +8,7 @@ import dev.minifloat.Op;
 import dev.minifloat.Scaling;
 import dev.minifloat.Scope;
 import dev.minifloat.Shape;
+import dev.minifloat.Tensor;
 import dev.minifloat.contract.Formats.Format;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -33,6 +34,9 @@ final class GemmChecks {
     {2, 3, 1025}
   };
 
+  /** Matrices of a large batch: two more than a grid of CUDA's has layers. */
+  private static final int MANY = 65_537;
+
   private GemmChecks() {}
 
   static void addTo(Collector to) {
@@ -56,6 +60,8 @@ final class GemmChecks {
             product(backend, random(3, format, 33, 513), random(4, format, 513, 7));
           });
     }
+    to.addIf(
+        to.supports(Op.GEMM, DType.F32), GROUP, "65,537 matrices", () -> manyMatrices(backend));
     GemmEpilogueChecks.addTo(to);
   }
 
@@ -150,6 +156,23 @@ final class GemmChecks {
     product(backend, random(49, format, 0, 4, 33), random(50, format, 33, 5));
     Operand heads = random(51, format, 6, 4, 33);
     product(backend, heads.slice(0, 1, 4), three.transposed());
+  }
+
+  private static void manyMatrices(Backend backend) {
+    float[] a = new float[MANY];
+    float[] b = new float[MANY];
+    for (int i = 0; i < MANY; i++) {
+      a[i] = i % 251 - 125;
+      b[i] = i % 13 + 1;
+    }
+    try (Scope scope = backend.scope()) {
+      Tensor left = scope.upload(HostTensor.of(a, MANY, 1, 1));
+      Tensor right = scope.upload(HostTensor.of(b, MANY, 1, 1));
+      HostTensor d = scope.download(scope.gemm(Gemm.of(left, right)));
+      for (int i = 0; i < MANY; i++) {
+        Compare.sameValue("gemm of many matrices, product " + i, a[i] * b[i], d.get(i));
+      }
+    }
   }
 
   /** A plain product, F32 output. */

@@ -2,6 +2,7 @@ package dev.minifloat.cuda;
 
 import dev.minifloat.BackendInfo;
 import dev.minifloat.BackendUnavailableException;
+import dev.minifloat.Backends;
 import dev.minifloat.DType;
 import dev.minifloat.HostTensor;
 import dev.minifloat.Scaling;
@@ -9,6 +10,7 @@ import dev.minifloat.Shape;
 import dev.minifloat.cuda.internal.driver.Device;
 import dev.minifloat.cuda.internal.driver.Driver;
 import dev.minifloat.cuda.internal.driver.DriverUnavailableException;
+import dev.minifloat.cuda.internal.driver.Simulator;
 import dev.minifloat.cuda.internal.ops.DeviceSession;
 import dev.minifloat.cuda.internal.plan.DeviceStorage;
 import dev.minifloat.spi.BackendBase;
@@ -18,6 +20,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
@@ -47,6 +50,10 @@ public final class CudaBackend extends BackendBase {
   static final String REMEDY =
       "see whether nvidia-smi lists the device, and whether other processes have it to themselves"
           + " or all of its memory";
+
+  /** Between a program that opens a backend and its session. */
+  private static final Set<Class<?>> MAKERS =
+      Set.of(CudaBackend.class, CudaProvider.class, SimulatedCudaProvider.class, Backends.class);
 
   private final DeviceSession session;
 
@@ -78,7 +85,8 @@ public final class CudaBackend extends BackendBase {
 
   /**
    * A backend on a device of another driver. With the artifact minifloat-cuda-sim that may be a
-   * simulated one:
+   * simulated one, of which more can be asked and told than of the one that {@link
+   * dev.minifloat.Backends#open} makes for the name {@code cuda-sim:sm_89}:
    *
    * <pre>{@code
    * try (SimulatedDriver driver = SimulatedDriver.of("sim:sm_89");
@@ -99,6 +107,16 @@ public final class CudaBackend extends BackendBase {
     return new CudaBackend(name, () -> Driver.open(driver, name), devices -> at(ordinal, devices));
   }
 
+  /**
+   * A backend on a simulated device.
+   *
+   * @throws BackendUnavailableException if there is no simulator, or no native access
+   */
+  static CudaBackend simulated(String name, String device) {
+    return new CudaBackend(
+        name, () -> Simulator.find().open(device, name), devices -> at(0, devices));
+  }
+
   private static DeviceSession open(
       String name, Supplier<Driver> driver, Function<List<Device>, Device> choice) {
     try {
@@ -106,7 +124,7 @@ public final class CudaBackend extends BackendBase {
       if (!hasKernels(device)) {
         throw unavailable(name, tooOld(device), null);
       }
-      return new DeviceSession(device);
+      return new DeviceSession(device, name, MAKERS);
     } catch (CudaException e) {
       throw unavailable(name, e.getMessage() + "; " + REMEDY, e);
     } catch (DriverUnavailableException e) {

@@ -16,12 +16,18 @@ import dev.minifloat.Softmax;
 import dev.minifloat.Tensor;
 import dev.minifloat.cuda.internal.driver.Device;
 import dev.minifloat.cuda.sim.SimulatedDriver;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class CudaBackendTest {
   /** {@code CUDA_ERROR_DEVICE_UNAVAILABLE}. */
@@ -123,6 +129,36 @@ class CudaBackendTest {
     assertTrue(x.isClosed() && y.isClosed());
     assertThrows(IllegalStateException.class, () -> backend.amax(x));
     assertThrows(IllegalStateException.class, backend::synchronize);
+  }
+
+  private static void forgetOne(SimulatedDriver driver) {
+    CudaBackend backend = CudaBackend.on("forgotten", driver.lookup(), 0);
+    Tensor x = backend.upload(Uses.matrix());
+    backend.download(softmaxOfQuantized(backend, x));
+  }
+
+  @Test
+  @Timeout(60)
+  void aForgottenBackendIsNamedOnceWithWhereItWasOpened() {
+    PrintStream before = System.err;
+    ByteArrayOutputStream log = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(log, true, StandardCharsets.UTF_8));
+    try (SimulatedDriver driver = SimulatedDriver.of("sim:sm_80")) {
+      forgetOne(driver);
+      assertTrue(driver.leaks().size() > 5, driver.leaks().toString());
+      while (!driver.leaks().isEmpty()) {
+        System.gc();
+        LockSupport.parkNanos(Duration.ofMillis(1).toNanos());
+      }
+    } finally {
+      System.setErr(before);
+    }
+    String said = log.toString(StandardCharsets.UTF_8);
+    List<String> warnings = said.lines().filter(line -> line.contains("never closed")).toList();
+    assertEquals(1, warnings.size(), said);
+    String warning = warnings.getFirst();
+    assertTrue(warning.contains("WARN") && warning.contains("Backend forgotten"), warning);
+    assertTrue(warning.contains("CudaBackendTest.forgetOne(CudaBackendTest.java:"), warning);
   }
 
   @Test

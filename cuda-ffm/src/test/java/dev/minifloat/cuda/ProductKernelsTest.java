@@ -8,6 +8,7 @@ import dev.minifloat.Gemm;
 import dev.minifloat.HostTensor;
 import dev.minifloat.Operations;
 import dev.minifloat.QuantSpec;
+import dev.minifloat.Rounding;
 import dev.minifloat.Scaling;
 import dev.minifloat.Scope;
 import dev.minifloat.Shape;
@@ -225,6 +226,54 @@ class ProductKernelsTest {
           exactly.download(
               exactly.gemm(Gemm.of(magnitudes(exactly, left), magnitudes(exactly, right))));
       requireClose(expected, magnitude, actual, left.shape().columns());
+    }
+  }
+
+  private static Stream<Product> roundedProducts() {
+    return Stream.of(
+        new Product(
+            "sm_89", NATIVE, Operand.of(E4M3, ROWS, 20, 40), Operand.turned(E4M3, ROWS, 40, 20)),
+        new Product(
+            "sm_80",
+            SKINNY,
+            Operand.of(DType.BF16, NONE, 3, 70),
+            Operand.turned(DType.BF16, NONE, 70, 21)),
+        new Product(
+            "sm_80",
+            "gemm_f32",
+            Operand.of(DType.F32, NONE, 2, 18, 9),
+            Operand.of(DType.F32, NONE, 2, 9, 11)));
+  }
+
+  /** Without a temporary result in F32; a quarter of them is too large, some no numbers. */
+  @TestFactory
+  Stream<DynamicTest> resultsInE4m3AreRoundedAsTheyAreMade() {
+    return roundedProducts()
+        .map(product -> DynamicTest.dynamicTest(product.toString(), () -> round(product)));
+  }
+
+  private static void round(Product product) {
+    try (ReferenceBackend reference = new ReferenceBackend();
+        SimulatedBackend simulated = new SimulatedBackend(product.device());
+        Scope scope = simulated.backend().scope()) {
+      Tensor a = product.a().on(scope, product.a().host(reference, 1));
+      Tensor b = product.b().on(scope, product.b().host(reference, 2));
+      float[] columns = new float[(int) b.shape().columns()];
+      columns[1] = Float.NaN;
+      Gemm gemm =
+          Gemm.of(a, b)
+              .alpha((float) (400 / Math.sqrt((double) a.shape().columns())))
+              .bias(scope.upload(HostTensor.of(columns)));
+      Tensor amax = scope.upload(HostTensor.of(new float[] {0}));
+      HostTensor rounded = scope.download(scope.gemm(gemm.output(E4M3).amax(amax)));
+      assertEquals(product.kernel(), simulated.driver().lastLaunch().orElseThrow().kernel());
+      Tensor exact = scope.gemm(gemm);
+      assertEquals(-1, scope.download(scope.convert(exact, E4M3)).data().mismatch(rounded.data()));
+      assertEquals(scope.amax(exact), scope.download(amax).get(0));
+      // What is rounded otherwise, or scaled, is converted from F32.
+      QuantSpec cut = QuantSpec.of(E4M3).scaling(NONE).rounding(Rounding.Mode.TOWARD_ZERO);
+      HostTensor other = scope.download(scope.gemm(gemm.output(cut)));
+      assertEquals(-1, scope.download(scope.quantize(exact, cut)).data().mismatch(other.data()));
     }
   }
 

@@ -4,10 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.minifloat.Backend;
+import dev.minifloat.Backends;
 import dev.minifloat.HostTensor;
 import dev.minifloat.Scope;
 import dev.minifloat.Tensor;
-import dev.minifloat.cuda.sim.SimulatedDriver;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,8 +18,7 @@ import org.junit.jupiter.api.Test;
 class ReadmeTest {
   private static float example() {
     // README begins
-    try (SimulatedDriver driver = SimulatedDriver.of("sim:sm_89");
-        Backend backend = CudaBackend.on("sim", driver.lookup(), 0);
+    try (Backend backend = Backends.open("cuda-sim:sm_89");
         Scope scope = backend.scope()) {
       Tensor x = scope.upload(HostTensor.of(new float[] {1, 2, 3}));
       return scope.dot(x, x);

@@ -250,10 +250,15 @@ final class ProductProbes {
     Kind blocks4 = kind(DType.F4_E2M1, Scaling.block(1, 32));
     product("sm_80", blocks4, kind(DType.F4_E2M1, ROWS), blocks, 0, ProductProbes::plain);
     product("sm_80", kind(DType.BF16, NONE), blocks4, blocks, 0, ProductProbes::plain);
-    // No scales lie behind the last code.
+    // No scales lie behind the last code, which a thread fetches in its first turn or its second, for
+    // a stage before the loop or in it.
     Kind bare = kind(DType.F4_E2M1, NONE);
-    product(
-        "sm_80", kind(DType.BF16, NONE), bare, new Extents(1, 20, 20, 34), 0, ProductProbes::plain);
+    for (int n : new int[] {20, 40}) {
+      for (int k : new int[] {34, 226}) {
+        Extents of = new Extents(1, 20, n, k);
+        product("sm_80", kind(DType.BF16, NONE), bare, of, 0, ProductProbes::plain);
+      }
+    }
     poisoned("sm_80", blocks4, mxfp4, 20);
     product("sm_80", nvfp4, mxfp4, new Extents(2, 18, 40, 200), 0, ProductProbes::plain);
     eachFinish("sm_80", kind(DType.BF16, NONE), nvfp4);

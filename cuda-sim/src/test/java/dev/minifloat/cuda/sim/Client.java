@@ -139,7 +139,7 @@ final class Client implements AutoCloseable {
     return out.toArray(ValueLayout.JAVA_INT);
   }
 
-  /** The array {@code kernelParams}: pointers to values of four or eight bytes. */
+  /** The array {@code kernelParams}: pointers to numbers, and to structs as they lie in memory. */
   MemorySegment params(Object... values) {
     MemorySegment pointers = arena.allocate(8L * Math.max(1, values.length), 8);
     for (int i = 0; i < values.length; i++) {
@@ -147,6 +147,9 @@ final class Client implements AutoCloseable {
       switch (values[i]) {
         case Integer number -> value.set(ValueLayout.JAVA_INT, 0, number);
         case Long number -> value.set(ValueLayout.JAVA_LONG, 0, number);
+        case Float number -> value.set(ValueLayout.JAVA_FLOAT, 0, number);
+        case Double number -> value.set(ValueLayout.JAVA_DOUBLE, 0, number);
+        case MemorySegment struct -> value = struct;
         default -> throw new IllegalArgumentException("parameter " + values[i]);
       }
       pointers.setAtIndex(ValueLayout.ADDRESS, i, value);

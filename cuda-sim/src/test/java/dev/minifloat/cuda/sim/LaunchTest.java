@@ -109,6 +109,26 @@ class LaunchTest {
     }
   }
 
+  /** What {@code cooperative_groups::grid_group::sync} finds. */
+  @Test
+  void blocksOfACooperativeLaunchHaveAPlaceToMeet() {
+    try (Client client = Client.ready("sim:sm_80")) {
+      long meet = client.function(client.module(Ptx.MEET), "meet");
+      long data = client.upload(client.ints(-1, -1, -1));
+      MemorySegment params = client.params(data);
+      client.ok(cuLaunchKernel, meet, 1, 1, 1, 1, 1, 1, 0, 0L, params, 0L);
+      client.ok(cuCtxSynchronize);
+      assertArrayEquals(new int[] {0, 0, -1}, client.peek(data, 3));
+      for (int i = 0; i < 2; i++) {
+        client.ok(cuLaunchCooperativeKernel, meet, 1, 1, 1, 1, 1, 1, 0, 0L, params);
+        client.ok(cuCtxSynchronize);
+        int[] found = client.peek(data, 3);
+        assertTrue(found[0] != 0 && found[1] != 0, "an address in device memory");
+        assertEquals(0, found[2]);
+      }
+    }
+  }
+
   @Test
   void sizesAreChecked() {
     try (Client client = Client.ready("sim:sm_80")) {

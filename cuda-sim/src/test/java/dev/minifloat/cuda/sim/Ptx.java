@@ -83,5 +83,28 @@ final class Ptx {
           }
           """;
 
+  /** meet(p): p[0], p[1] = the address at which blocks meet; p[2] = what they find there. */
+  static final String MEET =
+      HEAD
+          + """
+          .visible .entry meet(.param .u64 pp)
+          {
+            .reg .pred %p<2>;
+            .reg .b32 %r<4>;
+            .reg .b64 %rd<4>;
+            ld.param.u64 %rd1, [pp];
+            mov.u32 %r1, %envreg1;
+            mov.u32 %r2, %envreg2;
+            st.global.v2.u32 [%rd1], {%r2, %r1};
+            mov.b64 %rd2, {%r2, %r1};
+            setp.eq.u64 %p1, %rd2, 0;
+            @%p1 bra DONE;
+            ld.acquire.gpu.u32 %r3, [%rd2+4];
+            st.global.u32 [%rd1+8], %r3;
+          DONE:
+            ret;
+          }
+          """;
+
   private Ptx() {}
 }

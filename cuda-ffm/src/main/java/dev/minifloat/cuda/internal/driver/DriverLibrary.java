@@ -15,8 +15,8 @@ final class DriverLibrary {
   private static final int OLDEST = 11000;
 
   private static final String SIMULATOR =
-      "to try the kernels without a GPU, ask the minifloat command for the backend cuda-sim:sm_89, or"
-          + " give CudaBackend.on the lookup of a SimulatedDriver (minifloat-cuda-sim)";
+      "to try the kernels without a GPU, take the backend cuda-sim:sm_89, which in a program of your"
+          + " own needs the artifact minifloat-cuda-sim";
 
   private DriverLibrary() {}
 
@@ -99,12 +99,18 @@ final class DriverLibrary {
       // Restricted as well: this module needs access of its own.
       MemorySegment.NULL.reinterpret(1);
     } catch (IllegalCallerException e) {
-      throw new DriverUnavailableException(
-          "the JVM denies native access",
-          "start java with --enable-native-access=dev.minifloat.bindings,dev.minifloat.cuda, or"
-              + " --enable-native-access=ALL-UNNAMED where the jars are on the class path",
-          e);
+      throw denied("dev.minifloat.bindings,dev.minifloat.cuda", e);
     }
+  }
+
+  /** What is said where modules that need native access don't have it. */
+  static DriverUnavailableException denied(String modules, IllegalCallerException cause) {
+    return new DriverUnavailableException(
+        "the JVM denies native access",
+        "start java with --enable-native-access="
+            + modules
+            + ", or --enable-native-access=ALL-UNNAMED where the jars are on the class path",
+        cause);
   }
 
   /**

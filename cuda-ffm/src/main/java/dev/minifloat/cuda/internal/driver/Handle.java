@@ -188,7 +188,9 @@ final class Handle implements AutoCloseable {
     if (isClosed()) {
       return;
     }
-    LOG.warn("The {} was never closed; it is given back now that nobody can use it", this);
+    context
+        .holder()
+        .warn("The " + this + " was never closed; it is given back now that nobody can use it");
     try {
       close();
     } catch (RuntimeException e) {

@@ -34,24 +34,26 @@ public final class PrimaryContext implements AutoCloseable {
 
   private final Device device;
   private final MemorySegment pointer;
+  private final Holder holder;
   private final AtomicLong children = new AtomicLong(OPEN);
   private final Cleaner.Cleanable cleanable;
   private volatile CudaException broken;
   private volatile boolean driverEnded;
 
-  private PrimaryContext(Device device, MemorySegment pointer) {
+  private PrimaryContext(Device device, MemorySegment pointer, Holder holder) {
     this.device = device;
     this.pointer = pointer;
+    this.holder = holder;
     AtomicLong counted = children;
-    this.cleanable = Handle.CLEANER.register(this, () -> abandoned(device, counted));
+    this.cleanable = Handle.CLEANER.register(this, () -> abandoned(device, counted, holder));
   }
 
   /** What happens to a context that was forgotten, which nothing that was made in it can be. */
-  private static void abandoned(Device device, AtomicLong children) {
+  private static void abandoned(Device device, AtomicLong children, Holder holder) {
     if (children.get() == 0) {
       return;
     }
-    LOG.warn("The primary context of {} was never closed; it is released now", device);
+    holder.warn("The primary context of " + device + " was never closed; it is released now");
     try {
       device.driver().call(DriverFunction.cuDevicePrimaryCtxRelease_v2, device.handle());
     } catch (RuntimeException e) {
@@ -65,10 +67,20 @@ public final class PrimaryContext implements AutoCloseable {
    * @throws CudaException if the device can't make it
    */
   public static PrimaryContext retain(Device device) {
+    return retain(device, Holder.NOBODY);
+  }
+
+  /**
+   * Retains a device's primary context.
+   *
+   * @param holder whom a warning names if it is forgotten
+   * @throws CudaException if the device can't make it
+   */
+  public static PrimaryContext retain(Device device, Holder holder) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment out = arena.allocate(ValueLayout.ADDRESS);
       device.driver().call(DriverFunction.cuDevicePrimaryCtxRetain, out, device.handle());
-      return new PrimaryContext(device, out.get(ValueLayout.ADDRESS, 0));
+      return new PrimaryContext(device, out.get(ValueLayout.ADDRESS, 0), holder);
     }
   }
 
@@ -80,6 +92,11 @@ public final class PrimaryContext implements AutoCloseable {
   /** The driver. */
   public Driver driver() {
     return device.driver();
+  }
+
+  /** Who retained it. */
+  Holder holder() {
+    return holder;
   }
 
   /**

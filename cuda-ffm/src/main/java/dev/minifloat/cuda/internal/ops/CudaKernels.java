@@ -77,6 +77,11 @@ public final class CudaKernels implements Kernels {
   }
 
   @Override
+  public boolean gemmRoundsTo(DType output) {
+    return kernels.multipliesTo(output);
+  }
+
+  @Override
   public double gemmGamma(DType a, DType b, long k) {
     return kernels.gamma(a, b, k);
   }

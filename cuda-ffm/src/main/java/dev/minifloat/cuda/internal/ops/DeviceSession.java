@@ -9,6 +9,7 @@ import dev.minifloat.cuda.internal.driver.Closing;
 import dev.minifloat.cuda.internal.driver.Device;
 import dev.minifloat.cuda.internal.driver.DeviceAllocator;
 import dev.minifloat.cuda.internal.driver.DeviceMemory;
+import dev.minifloat.cuda.internal.driver.Holder;
 import dev.minifloat.cuda.internal.driver.KernelCache;
 import dev.minifloat.cuda.internal.driver.PrimaryContext;
 import dev.minifloat.cuda.internal.driver.Stream;
@@ -21,7 +22,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /** What a backend holds on a device: a context, a stream in it, memory, kernels. */
 public final class DeviceSession implements AutoCloseable {
@@ -35,12 +38,17 @@ public final class DeviceSession implements AutoCloseable {
   /**
    * Opens a session.
    *
+   * @param name of the backend
+   * @param makers classes through which backends are opened
    * @throws dev.minifloat.cuda.CudaException if the driver fails
    */
-  public DeviceSession(Device device) {
+  public DeviceSession(Device device, String name, Set<Class<?>> makers) {
     this.device = device;
+    Set<Class<?>> all = new HashSet<>(makers);
+    all.add(DeviceSession.class);
+    Holder holder = Holder.of(this, "Backend " + name, all);
     try {
-      PrimaryContext context = owned(PrimaryContext.retain(device));
+      PrimaryContext context = owned(PrimaryContext.retain(device, holder));
       stream = owned(Stream.create(context));
       allocator = owned(new DeviceAllocator(stream));
       transfers = owned(new Transfers(stream));

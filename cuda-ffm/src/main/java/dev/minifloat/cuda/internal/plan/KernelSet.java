@@ -85,6 +85,11 @@ public final class KernelSet {
     return wanted.filter(cache::takes).findFirst();
   }
 
+  /** Whether products of any operands can be rounded to a type as they are made. */
+  public boolean multipliesTo(DType out) {
+    return named("gemm_any").out().contains(out.name());
+  }
+
   /**
    * The largest γ that a kernel for products of these types states for sums of {@code k} products:
    * which one it will be, scalings and extents decide too.

@@ -154,7 +154,8 @@ final class LaunchApi {
       }
     }
     byte[] parameters = parameters(function, kernelParams, extra);
-    simulation.submit(stream, new Work.Kernel(function, grid, block, sharedBytes, parameters));
+    simulation.submit(
+        stream, new Work.Kernel(function, grid, block, sharedBytes, parameters, cooperative));
   }
 
   private static void check(Function function, Dim3 grid, Dim3 block, int sharedBytes) {

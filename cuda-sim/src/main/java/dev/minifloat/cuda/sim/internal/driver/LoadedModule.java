@@ -4,6 +4,8 @@ import dev.minifloat.cuda.sim.internal.exec.Dim3;
 import dev.minifloat.cuda.sim.internal.exec.Interpreter;
 import dev.minifloat.cuda.sim.internal.exec.LaunchReport;
 import dev.minifloat.cuda.sim.internal.exec.LinkedModule;
+import dev.minifloat.cuda.sim.internal.memory.Allocation;
+import dev.minifloat.cuda.sim.internal.memory.GlobalMemory;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -53,14 +55,41 @@ final class LoadedModule extends Resource {
   }
 
   LaunchReport launch(
-      Simulation simulation, String kernel, Dim3 grid, Dim3 block, int dynamicBytes, byte[] bytes) {
+      Simulation simulation,
+      String kernel,
+      Dim3 grid,
+      Dim3 block,
+      int dynamicBytes,
+      byte[] bytes,
+      boolean cooperative) {
     Device device = context.device();
+    GlobalMemory memory = device.memory();
     linked.limitHeap(context.heapBytes());
-    Interpreter interpreter =
-        new Interpreter(
-            simulation.settings().options(device.properties(), simulation.nextLaunch()),
-            simulation::isStopping);
-    return interpreter.launch(linked, kernel, grid, block, dynamicBytes, bytes, device.memory());
+    long workspace = cooperative ? workspace(memory) : 0;
+    try {
+      Interpreter interpreter =
+          new Interpreter(
+              simulation.settings().options(device.properties(), simulation.nextLaunch()),
+              simulation::isStopping,
+              workspace);
+      return interpreter.launch(linked, kernel, grid, block, dynamicBytes, bytes, memory);
+    } finally {
+      if (workspace != 0) {
+        memory.free(workspace);
+      }
+    }
+  }
+
+  /** Memory at which the blocks of a cooperative launch meet. */
+  private static long workspace(GlobalMemory memory) {
+    int bytes = Interpreter.WORKSPACE_BYTES;
+    Allocation workspace = memory.allocate(bytes, "workspace of a cooperative launch");
+    if (workspace == null) {
+      throw CuResult.OUT_OF_MEMORY.because(
+          "there is no room for the %d bytes at which its blocks meet".formatted(bytes));
+    }
+    memory.fill(workspace.base(), 1, 0, bytes);
+    return workspace.base();
   }
 
   void unload(Handles handles) {

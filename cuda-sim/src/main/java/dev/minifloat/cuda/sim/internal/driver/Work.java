@@ -36,9 +36,16 @@ sealed interface Work {
    * A kernel's launch.
    *
    * @param parameters a copy of its parameters' bytes
+   * @param cooperative whether its blocks may wait for each other
    */
   @SuppressWarnings("ArrayRecordComponent") // launches are never compared
-  record Kernel(Function function, Dim3 grid, Dim3 block, int dynamicBytes, byte[] parameters)
+  record Kernel(
+      Function function,
+      Dim3 grid,
+      Dim3 block,
+      int dynamicBytes,
+      byte[] parameters,
+      boolean cooperative)
       implements Work {
     @Override
     public String describe() {
@@ -50,7 +57,8 @@ sealed interface Work {
       LaunchReport report =
           function
               .module()
-              .launch(simulation, function.name(), grid, block, dynamicBytes, parameters);
+              .launch(
+                  simulation, function.name(), grid, block, dynamicBytes, parameters, cooperative);
       simulation.launched(report);
       return 1000 + report.counters().instructions();
     }

@@ -32,7 +32,12 @@ final class Block {
     ExecutionOptions options = launch.options();
     RaceDetector.Places places = options.detectRaces() ? launch::describe : null;
     shared =
-        new SharedMemory(launch.sharedBytes(), warps.length, options.checkInitialized(), places);
+        new SharedMemory(
+            launch.sharedBytes(),
+            launch.reservedStart(),
+            warps.length,
+            options.checkInitialized(),
+            places);
     for (int i = 0; i < BARRIERS; i++) {
       barriers[i] = new Barrier(this, i);
     }

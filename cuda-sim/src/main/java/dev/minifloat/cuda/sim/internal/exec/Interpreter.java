@@ -23,6 +23,12 @@ public final class Interpreter {
   /** Instructions after which another block has its turn. */
   private static final long BLOCK_SLICE = 1 << 18;
 
+  /** The same where blocks are expected to wait for each other, by trying again and again. */
+  private static final long COOPERATIVE_SLICE = 1 << 12;
+
+  /** Bytes of the memory at which the blocks of a cooperative launch meet. */
+  public static final int WORKSPACE_BYTES = 8;
+
   /** Blocks that have begun and not ended at once. */
   private static final int RESIDENT = 64;
 
@@ -35,6 +41,7 @@ public final class Interpreter {
 
   private final ExecutionOptions options;
   private final BooleanSupplier stopped;
+  private final long workspace;
 
   /** Launches that nobody can stop. */
   public Interpreter(ExecutionOptions options) {
@@ -47,8 +54,21 @@ public final class Interpreter {
    * @param stopped asked now and then; once it holds, a launch that runs ends with a fault
    */
   public Interpreter(ExecutionOptions options, BooleanSupplier stopped) {
+    this(options, stopped, 0);
+  }
+
+  /**
+   * Cooperative launches, whose blocks meet. Nothing but NVIDIA's cooperative_groups/details says
+   * how: %envreg1 and %envreg2 are the high and the low half of the address of a structure of two
+   * 32-bit numbers, of which the second is a barrier, 0 at the start.
+   *
+   * @param stopped asked now and then; once it holds, a launch that runs ends with a fault
+   * @param workspace address of {@value #WORKSPACE_BYTES} bytes, all 0; 0 where blocks can't meet
+   */
+  public Interpreter(ExecutionOptions options, BooleanSupplier stopped, long workspace) {
     this.options = options;
     this.stopped = stopped;
+    this.workspace = workspace;
   }
 
   /**
@@ -80,7 +100,8 @@ public final class Interpreter {
             block,
             dynamicSharedBytes,
             parameters.clone(),
-            memory);
+            memory,
+            workspace);
     if (dynamicSharedBytes < 0 || launch.sharedBytes() > options.sharedBytes()) {
       throw new IllegalArgumentException(
           "kernel '%s' would have %d bytes of shared memory; a block can have %d"
@@ -141,7 +162,7 @@ public final class Interpreter {
       boolean startsNew = started < count && suspended.size() < RESIDENT;
       Block block = startsNew ? new Block(launch, order.block(started++)) : suspended.poll();
       try {
-        block.run(BLOCK_SLICE, random);
+        block.run(workspace == 0 ? BLOCK_SLICE : COOPERATIVE_SLICE, random);
       } catch (DeviceFault fault) {
         throw describe(launch, block, fault);
       }

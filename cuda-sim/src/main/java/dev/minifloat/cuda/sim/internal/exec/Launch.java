@@ -21,6 +21,7 @@ final class Launch {
   private final int dynamicBytes;
   private final byte[] parameters;
   private final GlobalMemory memory;
+  private final long workspace;
   private final SharedLayout layout;
   private final Counters counters = new Counters();
   private final StringBuilder output = new StringBuilder();
@@ -35,7 +36,8 @@ final class Launch {
       Dim3 block,
       int dynamicBytes,
       byte[] parameters,
-      GlobalMemory memory) {
+      GlobalMemory memory,
+      long workspace) {
     this.module = module;
     this.entry = entry;
     this.options = options;
@@ -44,6 +46,7 @@ final class Launch {
     this.dynamicBytes = dynamicBytes;
     this.parameters = parameters;
     this.memory = memory;
+    this.workspace = workspace;
     this.layout = module.sharedLayout(entry);
   }
 
@@ -128,6 +131,11 @@ final class Launch {
     return dynamicBytes == 0 ? layout.staticBytes() : layout.dynamicStart() + dynamicBytes;
   }
 
+  /** Where the system's part of a block's shared memory begins, if the kernel asks for it. */
+  int reservedStart() {
+    return layout.reservedStart(sharedBytes());
+  }
+
   long sharedOffset(Variable variable) {
     return layout.offset(variable);
   }
@@ -166,6 +174,9 @@ final class Launch {
       case LANEMASK_GT -> 0xFFFF_FFFFL & -(2L << lane);
       case DYNAMIC_SMEM_SIZE -> dynamicBytes;
       case TOTAL_SMEM_SIZE -> sharedBytes();
+      case RESERVED_SMEM_OFFSET_1 -> reservedStart();
+      case ENVREG1 -> workspace >>> 32;
+      case ENVREG2 -> workspace & 0xFFFF_FFFFL;
       case CLOCK, CLOCK_HI, CLOCK64, GLOBALTIMER, GLOBALTIMER_LO, GLOBALTIMER_HI ->
           throw new IllegalStateException(register + " changes");
     };

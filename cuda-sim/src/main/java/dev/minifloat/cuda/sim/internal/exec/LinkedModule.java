@@ -9,6 +9,7 @@ import dev.minifloat.cuda.sim.internal.ptx.Operand;
 import dev.minifloat.cuda.sim.internal.ptx.PtxException;
 import dev.minifloat.cuda.sim.internal.ptx.PtxFunction;
 import dev.minifloat.cuda.sim.internal.ptx.PtxModule;
+import dev.minifloat.cuda.sim.internal.ptx.SpecialRegister;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
 import java.lang.foreign.MemorySegment;
@@ -281,7 +282,11 @@ public final class LinkedModule {
 
   /** The shared variables of a kernel and of everything that it may call. */
   SharedLayout sharedLayout(Code entry) {
-    return new SharedLayout(sharedVariables(entry));
+    Constant reserved = new Constant.Special(SpecialRegister.RESERVED_SMEM_OFFSET_1);
+    boolean usesReserved =
+        reachedFrom(entry.function().name()).stream()
+            .anyMatch(name -> code(name).constants().contains(reserved));
+    return new SharedLayout(sharedVariables(entry), usesReserved);
   }
 
   private Set<Variable> sharedVariables(Code entry) {

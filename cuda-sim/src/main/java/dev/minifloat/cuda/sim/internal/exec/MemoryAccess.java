@@ -58,6 +58,20 @@ final class MemoryAccess {
     return space;
   }
 
+  /** What the lane has done comes before what it writes here. */
+  void release() {
+    if (space == StateSpace.SHARED) {
+      warp.block.shared().release(offset, warp.index);
+    }
+  }
+
+  /** What the lane does comes after what it has read here. */
+  void acquire() {
+    if (space == StateSpace.SHARED) {
+      warp.block.shared().acquire(offset, warp.index);
+    }
+  }
+
   private int parameter(long address, int bytes) {
     long at = address;
     int length = frame.code.code().parameterBytes();

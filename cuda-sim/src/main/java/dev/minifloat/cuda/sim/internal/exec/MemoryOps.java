@@ -19,6 +19,14 @@ final class MemoryOps {
     return i.has(".volatile") || i.has(".relaxed") || i.has(".acquire") || i.has(".release");
   }
 
+  private static boolean releases(Instruction i) {
+    return i.has(".release") || i.has(".acq_rel");
+  }
+
+  private static boolean acquires(Instruction i) {
+    return i.has(".acquire") || i.has(".acq_rel");
+  }
+
   private static StateSpace space(Instruction i) {
     return i.opcode().equals("ldu") && i.space() == StateSpace.GENERIC
         ? StateSpace.GLOBAL
@@ -36,6 +44,7 @@ final class MemoryOps {
     AddressSource address = o.address(1);
     StateSpace space = space(i);
     boolean strong = isStrong(i);
+    boolean acquires = acquires(i);
     int total = bytes * destinations.length;
     return new Op() {
       @Override
@@ -53,6 +62,9 @@ final class MemoryOps {
               r[destinations[e] + lane] = signed ? Bits.signed(value, bytes * 8) & masks[e] : value;
             }
           }
+          if (acquires) {
+            access.acquire();
+          }
         }
         traffic.finish();
       }
@@ -66,6 +78,7 @@ final class MemoryOps {
     AddressSource address = o.address(0);
     StateSpace space = space(i);
     boolean strong = isStrong(i);
+    boolean releases = releases(i);
     int total = bytes * sources.length;
     return new Op() {
       @Override
@@ -77,6 +90,9 @@ final class MemoryOps {
           int lane = Integer.numberOfTrailingZeros(m);
           long at = address.of(frame, lane);
           traffic.add(access.open(lane, space, at, total), at);
+          if (releases) {
+            access.release();
+          }
           for (int e = 0; e < sources.length; e++) {
             access.store(e * bytes, bytes, r[sources[e] + lane]);
           }
@@ -98,6 +114,8 @@ final class MemoryOps {
     int c = o.count() > at + 2 ? o.source(at + 2, type) : b;
     StateSpace space = i.space();
     LaneOps.Ternary function = AtomicFunctions.of(i);
+    boolean acquires = acquires(i);
+    boolean releases = releases(i);
     return new Op() {
       @Override
       void execute(Warp warp, Frame frame, int mask) {
@@ -108,6 +126,12 @@ final class MemoryOps {
           int lane = Integer.numberOfTrailingZeros(m);
           long where = address.of(frame, lane);
           traffic.add(access.open(lane, space, where, bytes), where);
+          if (acquires) {
+            access.acquire();
+          }
+          if (releases) {
+            access.release();
+          }
           long old = access.load(0, bytes);
           access.store(0, bytes, function.apply(old, r[b + lane], r[c + lane]));
           if (destination >= 0) {

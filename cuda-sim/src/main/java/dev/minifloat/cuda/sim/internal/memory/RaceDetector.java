@@ -1,6 +1,8 @@
 package dev.minifloat.cuda.sim.internal.memory;
 
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
  * Finds accesses to a byte of shared memory that nothing orders, whatever order they happened to
@@ -13,7 +15,10 @@ import java.util.Arrays;
  *          | clock      | atomic | pc       | thread |       0: never
  * </pre>
  *
- * <p>Two threads of one warp count as ordered once the warp has synchronised, whatever the mask.
+ * <p>Two threads of one warp count as ordered once the warp has synchronised, whatever the mask. A
+ * load with {@code .acquire} comes after what was done before the stores and atomics with {@code
+ * .release} of its address, all of them, though it need not have seen the last (PTX ISA, "Memory
+ * Consistency Model"); pairs of fences with weaker accesses order nothing here.
  */
 public final class RaceDetector {
   /** Describes an instruction's place by its number. */
@@ -32,6 +37,10 @@ public final class RaceDetector {
   private final long[] olderReads;
   private final long[] inFlight;
   private final Places places;
+
+  /** What releases hand on, by the byte that they wrote first. */
+  private final Map<Integer, int[]> released = new HashMap<>();
+
   private int flying;
 
   RaceDetector(int bytes, int warps, Places places) {
@@ -70,6 +79,24 @@ public final class RaceDetector {
       clocks[warp][i] = Math.max(clocks[warp][i], joined[i]);
     }
     clocks[warp][warp]++;
+  }
+
+  /** A store or an atomic with {@code .release}, by a thread of a warp. */
+  void release(int offset, int warp) {
+    arrive(warp, released.computeIfAbsent(offset, _ -> joined()));
+    clocks[warp][warp]++;
+  }
+
+  /** A load or an atomic with {@code .acquire}, by a thread of a warp. */
+  void acquire(int offset, int warp) {
+    int[] joined = released.get(offset);
+    if (joined == null) {
+      return;
+    }
+    for (int i = 0; i < warps; i++) {
+      // Its own clock stays: the warp's other threads have not synchronised.
+      clocks[warp][i] = i == warp ? clocks[warp][i] : Math.max(clocks[warp][i], joined[i]);
+    }
   }
 
   private long stamp(int thread, int pc, boolean atomic) {

@@ -1,7 +1,19 @@
 package dev.minifloat.cuda.sim.internal.memory;
 
-/** The shared memory of one block: static variables first, the dynamic part after them. */
+/**
+ * The shared memory of one block: static variables first, the dynamic part after them, and behind a
+ * gap the part that is the system's (PTX ISA, "%reserved_smem_offset"), where cooperative groups
+ * meet. That is zero when a block begins, for no code of theirs makes it so.
+ */
 public final class SharedMemory {
+  /** Bytes of the system's part (CUDA C++ Programming Guide, "Compute Capability 8.x"). */
+  public static final int RESERVED = 1 << 10;
+
+  /** Where the system's part begins in a block without one. */
+  public static final int NONE = -1;
+
+  private final int size;
+  private final int reservedStart;
   private final byte[] data;
   private final InitializedBits initialized;
   private final boolean checkInitialized;
@@ -10,20 +22,32 @@ public final class SharedMemory {
   /**
    * Memory that nobody wrote yet.
    *
-   * @param bytes its size
+   * @param bytes its size, the system's part apart
+   * @param reservedStart where the system's part begins, or {@link #NONE}
    * @param warps warps of the block
    * @param checkInitialized whether a read of bytes that nobody wrote is a fault
    * @param places describes instructions in reports of races; null to look for none
    */
-  public SharedMemory(int bytes, int warps, boolean checkInitialized, RaceDetector.Places places) {
-    this.data = new byte[bytes];
-    this.initialized = new InitializedBits(bytes);
+  public SharedMemory(
+      int bytes,
+      int reservedStart,
+      int warps,
+      boolean checkInitialized,
+      RaceDetector.Places places) {
+    int all = reservedStart == NONE ? bytes : reservedStart + RESERVED;
+    this.size = bytes;
+    this.reservedStart = reservedStart;
+    this.data = new byte[all];
+    this.initialized = new InitializedBits(all);
     this.checkInitialized = checkInitialized;
-    this.races = places == null ? null : new RaceDetector(bytes, warps, places);
+    this.races = places == null ? null : new RaceDetector(all, warps, places);
+    if (reservedStart != NONE) {
+      initialized.setRange(reservedStart, RESERVED);
+    }
   }
 
   public int size() {
-    return data.length;
+    return size;
   }
 
   /** The detector of races; null if nobody looks for them. */
@@ -33,11 +57,12 @@ public final class SharedMemory {
 
   /** The offset of an aligned access that lies within; a fault if it doesn't. */
   public int offset(long address, int bytes) {
-    if (address < 0 || address + bytes > data.length) {
+    boolean inGap = address + bytes > size && address < reservedStart;
+    if (address < 0 || address + bytes > data.length || inGap) {
       throw new DeviceFault(
           DeviceFault.Kind.OUT_OF_BOUNDS,
           "%d bytes at shared address 0x%x don't lie within the block's %d bytes"
-              .formatted(bytes, address, data.length));
+              .formatted(bytes, address, size));
     }
     if ((address & (bytes - 1)) != 0) {
       throw new DeviceFault(
@@ -70,6 +95,20 @@ public final class SharedMemory {
     }
     initialized.set(offset, bytes);
     Bytes.put(data, offset, bytes, value);
+  }
+
+  /** A thread of a warp hands on what it has done, by what it writes at an offset. */
+  public void release(int offset, int warp) {
+    if (races != null) {
+      races.release(offset, warp);
+    }
+  }
+
+  /** A thread of a warp has read at an offset what others may have handed on by. */
+  public void acquire(int offset, int warp) {
+    if (races != null) {
+      races.acquire(offset, warp);
+    }
   }
 
   private int same(int offset, int bytes, long value) {

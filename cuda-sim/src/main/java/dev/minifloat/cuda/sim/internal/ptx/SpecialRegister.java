@@ -30,6 +30,9 @@ public enum SpecialRegister {
   LANEMASK_GT("%lanemask_gt"),
   DYNAMIC_SMEM_SIZE("%dynamic_smem_size"),
   TOTAL_SMEM_SIZE("%total_smem_size"),
+  RESERVED_SMEM_OFFSET_1("%reserved_smem_offset_1"),
+  ENVREG1("%envreg1"),
+  ENVREG2("%envreg2"),
   CLOCK("%clock"),
   CLOCK_HI("%clock_hi"),
   CLOCK64("%clock64", PtxType.U64),
@@ -74,7 +77,8 @@ public enum SpecialRegister {
       case CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z -> false;
       case LANEID, WARPID, NWARPID, SMID, NSMID, GRIDID -> false;
       case LANEMASK_EQ, LANEMASK_LE, LANEMASK_LT, LANEMASK_GE, LANEMASK_GT -> false;
-      case DYNAMIC_SMEM_SIZE, TOTAL_SMEM_SIZE -> false;
+      case DYNAMIC_SMEM_SIZE, TOTAL_SMEM_SIZE, RESERVED_SMEM_OFFSET_1 -> false;
+      case ENVREG1, ENVREG2 -> false;
     };
   }
 

@@ -316,6 +316,72 @@ class MemoryOpsTest {
     assertEquals(DeviceFault.Kind.RACE, fault(tooLittle, 64, tooLittle.ints(new int[64])).kind());
   }
 
+  /** One warp writes and raises a flag, the other one waits for the flag and reads. */
+  private static Device handOver(String store, String load) {
+    return one(
+        """
+        .shared .b32 data[32]; .shared .b32 flag; .reg .u32 lane;
+        mov.u32 lane, %%laneid;
+        mul.wide.u32 q, lane, 4; mov.u64 s, data; add.u64 s, s, q;
+        setp.ne.u32 z, t, 0;
+        @!z st.shared.u32 [flag], 0;
+        bar.sync 0;
+        setp.lt.u32 z, t, 32;
+        @z bra READ;
+        st.shared.u32 [s], t;
+        bar.warp.sync -1;
+        setp.ne.u32 z, lane, 0;
+        @!z %s.shared.u32 [flag], 1;
+        ret;
+        READ:
+        setp.ne.u32 z, t, 0;
+        @z bra MEET;
+        SPIN:
+        %s.shared.u32 u, [flag];
+        setp.eq.u32 z, u, 0;
+        @z bra SPIN;
+        MEET:
+        bar.warp.sync -1;
+        ld.shared.u32 v, [s];
+        add.u64 p, p, q;
+        st.global.u32 [p], v;
+        """
+            .formatted(store, load));
+  }
+
+  @Test
+  void releaseAndAcquireOrderWhatIsAroundThem() {
+    Device device = handOver("st.release.cta", "ld.acquire.cta");
+    Allocation a = device.ints(new int[32]);
+    device.run(1, 64, a);
+    assertEquals(63, device.ints(a)[31]);
+    for (Device weak :
+        new Device[] {
+          handOver("st.relaxed.cta", "ld.acquire.cta"),
+          handOver("st.release.cta", "ld.relaxed.cta"),
+          handOver("st.volatile", "ld.volatile")
+        }) {
+      assertEquals(DeviceFault.Kind.RACE, fault(weak, 64, weak.ints(new int[32])).kind());
+    }
+  }
+
+  @Test
+  void theSystemsPartOfSharedMemoryIsZeroAndBehindAGap() {
+    String reserved = ".shared .b8 m[100]; mov.u32 u, %reserved_smem_offset_1; cvt.u64.u32 s, u;";
+    Device device =
+        one(
+            reserved
+                + "ld.shared.u32 v, [s]; atom.shared.add.u32 w, [s+1020], 5;"
+                + "ld.shared.u32 w, [s+1020]; add.u32 v, v, w; st.global.u32 [p], v;");
+    Allocation a = device.ints(0);
+    assertEquals(100, device.run(1, 1, a).sharedBytes());
+    assertEquals(5, device.ints(a)[0]);
+    for (String stray : new String[] {"[m+100]", "[s-4]", "[s+1024]"}) {
+      Device wrong = one(reserved + "st.shared.u32 " + stray + ", u;");
+      assertEquals(DeviceFault.Kind.OUT_OF_BOUNDS, fault(wrong, 1, wrong.ints(0)).kind(), stray);
+    }
+  }
+
   @Test
   void sectorsAndBankConflictsAreCounted() {
     for (int[] expected : new int[][] {{4, 4, 0}, {8, 8, 1}, {32, 32, 7}, {128, 32, 31}}) {

@@ -1,0 +1,2 @@
+/** How the simulator is found. */
+package dev.minifloat.cuda.sim.internal;
