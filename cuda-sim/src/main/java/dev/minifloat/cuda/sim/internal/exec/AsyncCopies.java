@@ -103,7 +103,7 @@ final class AsyncCopies {
     SharedMemory shared = warp.block.shared();
     RaceDetector races = shared.races();
     if (races != null) {
-      races.land(target[i], bytes[i], warp.thread(lane[i]), pc[i]);
+      races.land(target[i], bytes[i], warp.actor(lane[i]), pc[i]);
     }
     boolean check = warp.block.launch().options().checkInitialized();
     int from = sourceBytes[i];

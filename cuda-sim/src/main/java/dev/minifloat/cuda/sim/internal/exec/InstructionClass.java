@@ -29,6 +29,9 @@ public enum InstructionClass {
       case "cp" -> ASYNC_COPY;
       case "bra", "brx", "call", "ret", "exit", "trap", "brkpt", "pmevent" -> CONTROL;
       case "bar", "barrier", "membar", "fence", "nanosleep", "activemask" -> SYNCHRONIZE;
+      case "mbarrier", "setmaxnreg", "griddepcontrol" -> SYNCHRONIZE;
+      case "mapa", "getctarank", "createpolicy" -> MOVE;
+      case "wgmma" -> instruction.has(".mma_async") ? MATRIX_MULTIPLY : SYNCHRONIZE;
       case "shfl", "vote", "match", "redux", "elect" -> SYNCHRONIZE;
       case "ldmatrix", "stmatrix", "movmatrix" -> MATRIX_LOAD;
       case "mma" -> MATRIX_MULTIPLY;
@@ -39,7 +42,7 @@ public enum InstructionClass {
   private static InstructionClass memory(StateSpace space) {
     return switch (space) {
       case GLOBAL, GENERIC -> GLOBAL_MEMORY;
-      case SHARED -> SHARED_MEMORY;
+      case SHARED, SHARED_CLUSTER -> SHARED_MEMORY;
       case CONST, LOCAL, PARAM -> OTHER_MEMORY;
     };
   }

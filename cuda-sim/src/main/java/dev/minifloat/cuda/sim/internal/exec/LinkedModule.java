@@ -10,6 +10,7 @@ import dev.minifloat.cuda.sim.internal.ptx.PtxModule;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
@@ -27,6 +28,7 @@ public final class LinkedModule {
   private final IdentityHashMap<Variable, Long> addresses = new IdentityHashMap<>();
   private final Map<String, Code> codes = new HashMap<>();
   private final Op[] ops;
+  private final boolean hasWgmma;
 
   private LinkedModule(PtxModule module, GlobalMemory memory) {
     this.module = module;
@@ -38,6 +40,7 @@ public final class LinkedModule {
       }
       ops = new Op[count];
       decode();
+      hasWgmma = Arrays.stream(ops).anyMatch(op -> op.instruction().opcode().equals("wgmma"));
     } catch (RuntimeException e) {
       unload(memory);
       throw e;
@@ -176,6 +179,11 @@ public final class LinkedModule {
   /** 32-bit registers that a thread of a kernel names; a device's compiler would need fewer. */
   public int registers(String kernel) {
     return code(kernel).function().registers();
+  }
+
+  /** Whether some function of it multiplies matrices by warpgroups. */
+  boolean hasWgmma() {
+    return hasWgmma;
   }
 
   Op[] ops() {

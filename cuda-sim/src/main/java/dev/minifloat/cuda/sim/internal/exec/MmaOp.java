@@ -136,7 +136,7 @@ final class MmaOp extends SyncOp {
     }
   }
 
-  private static FloatFormat format(PtxType type) {
+  static FloatFormat format(PtxType type) {
     return switch (type) {
       case F16 -> FloatFormat.F16;
       case BF16 -> FloatFormat.BF16;

@@ -21,6 +21,7 @@ import dev.minifloat.cuda.sim.internal.numeric.Rounding;
  *   <tr><td>Ampere</td><td>16 bytes of a row</td><td>24</td></tr>
  *   <tr><td>Ada</td><td>16 bytes; FP8 too</td><td>24; FP8 13, and so many bits of the sum</td></tr>
  *   <tr><td>Hopper, Blackwell</td><td>32 bytes</td><td>25</td></tr>
+ *   <tr><td>Hopper's wgmma of FP8</td><td>32 bytes</td><td>13, and so many bits of the sum</td></tr>
  * </table>
  */
 public final class ModelDot implements DotProduct {
@@ -47,6 +48,12 @@ public final class ModelDot implements DotProduct {
       return new ModelDot(32 / bytes, 25, 23);
     }
     return new ModelDot(16 / bytes, 24, 23);
+  }
+
+  /** The model of Hopper's {@code wgmma}, whose 8-bit sums are as short as Ada's. */
+  public static ModelDot ofWarpgroup(FloatFormat format) {
+    int bytes = format == FloatFormat.TF32 ? 4 : format.bits() / 8;
+    return bytes == 1 ? new ModelDot(32, 13, 13) : new ModelDot(32 / bytes, 25, 23);
   }
 
   @Override
