@@ -294,7 +294,7 @@ class WgmmaTest {
               default ->
                   form.modifier().isEmpty()
                       ? (int) (long) sum
-                      : (int) Math.clamp((long) sum, Integer.MIN_VALUE, Integer.MAX_VALUE);
+                      : Math.clamp((long) sum, Integer.MIN_VALUE, Integer.MAX_VALUE);
             };
         if (expected != d[at]) {
           assertEquals(
