@@ -163,9 +163,7 @@ final class Warpgroup {
     RaceDetector races = block.shared().races();
     if (races != null) {
       for (int offset : work.inputs.pieces()) {
-        for (int part = 0; part < WARPS; part++) {
-          races.landReadAsync(offset, WgmmaOp.PIECE, work.pc);
-        }
+        races.landReadsAsync(offset, WgmmaOp.PIECE, WARPS, work.pc);
       }
       work.completed = races.clocks().joined();
       races.clocks().releaseAsync(work.completed);

@@ -4,6 +4,7 @@ import dev.minifloat.cuda.sim.internal.memory.Bytes;
 import dev.minifloat.cuda.sim.internal.memory.SharedMemory;
 import dev.minifloat.cuda.sim.internal.mma.DotProduct;
 import dev.minifloat.cuda.sim.internal.mma.ExactDot;
+import dev.minifloat.cuda.sim.internal.mma.FixedPointDot;
 import dev.minifloat.cuda.sim.internal.mma.FragmentLayout;
 import dev.minifloat.cuda.sim.internal.mma.MatrixDescriptor;
 import dev.minifloat.cuda.sim.internal.mma.ModelDot;
@@ -22,6 +23,8 @@ final class WgmmaProduct {
   private final int[] bCodes = new int[MOST_COLUMNS * DEEPEST];
   private final Terms aTerms = new Terms(WgmmaOp.ROWS * DEEPEST);
   private final Terms bTerms = new Terms(MOST_COLUMNS * DEEPEST);
+  private final FixedPointDot fixedDot =
+      new FixedPointDot(WgmmaOp.ROWS * DEEPEST, MOST_COLUMNS * DEEPEST);
   private final byte[] piece = new byte[WgmmaOp.PIECE];
 
   WgmmaProduct(ExecutionOptions options) {
@@ -110,20 +113,34 @@ final class WgmmaProduct {
     int depth = op.depth();
     prepare(aCodes, WgmmaOp.ROWS * depth, aFormat, op.negatesA());
     prepare(bCodes, op.columns() * depth, bFormat, op.negatesB());
-    aTerms.decode(aCodes, WgmmaOp.ROWS * depth, aFormat);
-    bTerms.decode(bCodes, op.columns() * depth, bFormat);
-    DotProduct dot =
-        switch (options.arithmetic()) {
-          case EXACT -> new ExactDot();
-          case SEQUENTIAL_F32 -> new SequentialDot();
-          case HARDWARE_MODEL -> ModelDot.ofWarpgroup(aFormat);
-        };
+    boolean fixed =
+        options.arithmetic() == MmaArithmetic.EXACT && FixedPointDot.covers(aFormat, bFormat);
+    if (fixed) {
+      fixedDot.load(aCodes, WgmmaOp.ROWS * depth, aFormat, bCodes, op.columns() * depth, bFormat);
+    }
+    DotProduct dot = null;
     for (int row = 0; row < WgmmaOp.ROWS; row++) {
       for (int column = 0; column < op.columns(); column++) {
         int at = row * op.columns() + column;
-        sums[at] = dot.dot(aTerms, row * depth, bTerms, column * depth, depth, sums[at], sum);
+        long found = fixed ? fixedDot.dot(row * depth, column * depth, depth, sums[at], sum) : -1;
+        if (found < 0) {
+          dot = dot == null ? dot(op, aFormat, bFormat) : dot;
+          found = dot.dot(aTerms, row * depth, bTerms, column * depth, depth, sums[at], sum);
+        }
+        sums[at] = found;
       }
     }
+  }
+
+  /** How products are added up, its terms made ready. */
+  private DotProduct dot(WgmmaOp op, FloatFormat aFormat, FloatFormat bFormat) {
+    aTerms.decode(aCodes, WgmmaOp.ROWS * op.depth(), aFormat);
+    bTerms.decode(bCodes, op.columns() * op.depth(), bFormat);
+    return switch (options.arithmetic()) {
+      case EXACT -> new ExactDot();
+      case SEQUENTIAL_F32 -> new SequentialDot();
+      case HARDWARE_MODEL -> ModelDot.ofWarpgroup(aFormat);
+    };
   }
 
   /** TF32 operands are F32 numbers whose low 13 bits are ignored; a sign may be changed. */

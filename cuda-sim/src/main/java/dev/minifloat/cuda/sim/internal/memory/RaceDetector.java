@@ -190,9 +190,20 @@ public final class RaceDetector {
     readFlying += bytes;
   }
 
-  /** A read through the async proxy ends; whom it is ordered before depends on who waits for it. */
-  public void landReadAsync(int offset, int bytes, int pc) {
-    landRead(offset, bytes, clocks.asyncThread(), pc);
+  /**
+   * Reads through the async proxy end, so many of the same bytes; whom they are ordered before
+   * depends on who waits for them.
+   */
+  public void landReadsAsync(int offset, int bytes, int count, int pc) {
+    long stamp = stamp(clocks.asyncThread(), pc, false);
+    readFlying -= bytes * count;
+    for (int i = offset; i < offset + bytes; i++) {
+      readers[i] -= (short) count;
+      if (reads[i] != stamp && (int) (reads[i] & THREAD_MASK) != clocks.asyncThread()) {
+        olderReads[i] = reads[i];
+      }
+      reads[i] = stamp;
+    }
   }
 
   /** A read through the async proxy ends: a read of the thread that waited for it. */

@@ -428,6 +428,40 @@ class WgmmaTest {
         64.0625f, Float.intBitsToFloat(multiply(wide, a, b, c, MmaArithmetic.HARDWARE_MODEL)[0]));
   }
 
+  /** 1/16 · 1/16 over and over: after K = 16,384 the sum stays at 64. */
+  @Test
+  void aLongSumOfFp8NeverPasses64() {
+    String body =
+        START
+            + """
+            .reg .f32 d<4>; mov.f32 d0, 0f00000000; mov.f32 d1, d0; mov.f32 d2, d0; mov.f32 d3, d0;
+            fence.proxy.async; bar.sync 0; setp.eq.u32 p, 0, 0; mov.u32 v, 0;
+            wgmma.fence.sync.aligned;
+            LOOP:
+            wgmma.mma_async.sync.aligned.m64n8k32.f32.e4m3.e4m3 {d0,d1,d2,d3}, da, db, p, 1, 1;
+            wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 1;
+            add.u32 v, v, 1; setp.lt.u32 q, v, 1024; @q bra LOOP;
+            wgmma.wait_group.sync.aligned 0;
+            mad.wide.u32 out, t, 4, out; st.global.f32 [out], d3; ret;
+            """;
+    byte[] sixteenths = new byte[SHARED];
+    java.util.Arrays.fill(sixteenths, (byte) 0x18);
+    for (MmaArithmetic arithmetic : MmaArithmetic.values()) {
+      Device device = Hopper.kernel(PARAMETERS, body);
+      device.options = device.options.withArithmetic(arithmetic);
+      Allocation out = device.ints(new int[128]);
+      device.run(
+          1,
+          128,
+          device.bytes(sixteenths),
+          out,
+          descriptor(0, K128, 64, 1),
+          descriptor(B_AT, K128, 8, 1));
+      float expected = arithmetic == MmaArithmetic.HARDWARE_MODEL ? 64 : 128;
+      assertEquals(expected, Float.intBitsToFloat(device.ints(out)[77]));
+    }
+  }
+
   private static final String TWO =
       START
           + """
