@@ -251,6 +251,17 @@ final class BulkCopies {
 
   /** A block ends: nothing may read its memory, or be on its way there, any more. */
   void ended(Block block) {
+    for (Load load : loads) {
+      if (load.to().stream().anyMatch(target -> target.block() == block)) {
+        throw described(
+            load.warp(),
+            load.pc(),
+            new DeviceFault(
+                DeviceFault.Kind.ILLEGAL_INSTRUCTION,
+                "block %s ends, and nobody has waited until its shared memory was written"
+                    .formatted(block.place())));
+      }
+    }
     for (Store store : stores) {
       if (store.warp.block == block && store.data == null) {
         throw described(

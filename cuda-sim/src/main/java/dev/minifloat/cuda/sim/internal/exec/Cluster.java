@@ -94,7 +94,7 @@ final class Cluster {
     while (done < budget && !isDone()) {
       Warp next = pick(random);
       if (next == null) {
-        if (!copies.landOne(random) && !timeOut()) {
+        if (!copies.landOne(random) && !arriveOne(null) && !timeOut()) {
           throw new DeviceFault(DeviceFault.Kind.DEADLOCK, describeDeadlock());
         }
         continue;
@@ -104,6 +104,16 @@ final class Cluster {
       done += next.run(1 + random.nextInt(LONGEST_SLICE));
     }
     return done;
+  }
+
+  /** Lets copies land that an arrival at a barrier, or at any if it is null, waits for. */
+  boolean arriveOne(Mbarrier barrier) {
+    for (Warp warp : warps) {
+      if (warp.copies.arriveOne(barrier)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** A warp that can run, at random; null if none can. */

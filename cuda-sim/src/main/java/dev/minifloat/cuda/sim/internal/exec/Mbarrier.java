@@ -125,6 +125,12 @@ final class Mbarrier {
     settle();
   }
 
+  /** One more arrival is to come in this phase. */
+  void expectOneMore() {
+    pending++;
+    write();
+  }
+
   /** More bytes, or fewer, are to come in this phase. */
   void expect(long bytes) {
     bytesToCome += (int) bytes;

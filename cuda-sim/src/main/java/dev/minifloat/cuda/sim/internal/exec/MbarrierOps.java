@@ -103,6 +103,20 @@ final class MbarrierOps {
         });
   }
 
+  /** cp.async.mbarrier.arrive: without .noinc it makes room for its own arrival first. */
+  static Op arriveAfterCopies(Operands o, Instruction i) {
+    boolean expected = i.has(".noinc");
+    return each(
+        o.address(0),
+        i,
+        (warp, frame, lane, barrier) -> {
+          if (!expected) {
+            barrier.expectOneMore();
+          }
+          warp.copies.arriveWhenLanded(lane, barrier);
+        });
+  }
+
   private static Op each(AddressSource address, Instruction i, Action action) {
     StateSpace space = i.space();
     return new Op() {

@@ -81,7 +81,9 @@ final class MbarrierWaitOp extends Op {
 
   private static void poll(Warp warp, Mbarrier barrier) {
     int polls = barrier.polled();
-    if (polls % PATIENCE == 0 && warp.block.cluster().copies().landFor(barrier)) {
+    Cluster cluster = warp.block.cluster();
+    if (polls % PATIENCE == 0
+        && (cluster.copies().landFor(barrier) || cluster.arriveOne(barrier))) {
       return;
     }
     if (polls >= MOST_POLLS) {

@@ -131,6 +131,9 @@ final class MemoryOps {
     if (i.has(".bulk")) {
       return BulkCopyOps.decode(o, i);
     }
+    if (i.has(".mbarrier")) {
+      return MbarrierOps.arriveAfterCopies(o, i);
+    }
     if (i.has(".commit_group")) {
       return new Op() {
         @Override

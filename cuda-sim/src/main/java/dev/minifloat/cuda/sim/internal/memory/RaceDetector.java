@@ -36,13 +36,18 @@ public final class RaceDetector {
   private final long[] olderReads;
   private final long[] inFlight;
 
-  /** Of each byte, how many fences there were before the last write. */
-  private final int[] fencesBefore;
+  /**
+   * Of each byte, how many fences there were before the last write; null before the first fence.
+   */
+  private int[] fencesBefore;
 
-  /** Of each byte, how many asynchronous reads of it are in flight, and the last one's stamp. */
-  private final short[] readers;
+  /**
+   * Of each byte, how many asynchronous reads of it are in flight, and the last one's stamp; null
+   * before the first.
+   */
+  private short[] readers;
 
-  private final long[] readInFlight;
+  private long[] readInFlight;
   private final Places places;
   private int flying;
   private int readFlying;
@@ -50,9 +55,6 @@ public final class RaceDetector {
   RaceDetector(int bytes, Clocks clocks, Places places) {
     this.clocks = clocks;
     this.places = places;
-    fencesBefore = new int[bytes];
-    readers = new short[bytes];
-    readInFlight = new long[bytes];
     writes = new long[bytes];
     reads = new long[bytes];
     olderReads = new long[bytes];
@@ -110,8 +112,19 @@ public final class RaceDetector {
       checkFlying(i, thread, pc, "a write");
       checkWrite(i, thread, pc, atomic, (same >>> (i - offset) & 1) != 0);
       writes[i] = stamp;
-      fencesBefore[i] = clocks.fences();
+      noteFences(i);
     }
+  }
+
+  private void noteFences(int i) {
+    int fences = clocks.fences();
+    if (fences == 0) {
+      return;
+    }
+    if (fencesBefore == null) {
+      fencesBefore = new int[writes.length];
+    }
+    fencesBefore[i] = fences;
   }
 
   private void checkWrite(int i, int thread, int pc, boolean atomic, boolean same) {
@@ -156,7 +169,7 @@ public final class RaceDetector {
     for (int i = offset; i < offset + bytes; i++) {
       checkWrite(i, thread, pc, false, false);
       writes[i] = stamp(thread, pc, false);
-      fencesBefore[i] = clocks.fences();
+      noteFences(i);
     }
   }
 
@@ -177,6 +190,10 @@ public final class RaceDetector {
 
   /** A read through the async proxy begins: until it ends, nobody may write its bytes. */
   public void takeOffRead(int offset, int bytes, int thread, int pc) {
+    if (readers == null) {
+      readers = new short[writes.length];
+      readInFlight = new long[writes.length];
+    }
     long stamp = stamp(thread, pc, false);
     for (int i = offset; i < offset + bytes; i++) {
       checkFlying(i, thread, pc, "an asynchronous read");
@@ -232,7 +249,8 @@ public final class RaceDetector {
     int writer = (int) write & THREAD_MASK;
     if (write == 0
         || writer == clocks.asyncThread()
-        || clocks.isFenced(writer, (int) (write >>> CLOCK_SHIFT), fencesBefore[i])) {
+        || clocks.isFenced(
+            writer, (int) (write >>> CLOCK_SHIFT), fencesBefore == null ? 0 : fencesBefore[i])) {
       return;
     }
     throw new DeviceFault(

@@ -98,6 +98,25 @@ class BulkCopyTest {
         kind, device, 64, Hopper.of(device.ints(ramp(64)), device.ints(new int[64])), part);
   }
 
+  /** A block that ends must not leave copies on their way to its memory. */
+  @Test
+  void aLoadThatNobodyWaitsForIsFound() {
+    Device device =
+        Hopper.kernel(
+            ".param .u64 a",
+            REGISTERS
+                + "ld.param.u64 in, [a];"
+                + INIT
+                + "@first cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
+                + " [data], [in], 256, [bar]; ret;");
+    Hopper.faults(
+        DeviceFault.Kind.ILLEGAL_INSTRUCTION,
+        device,
+        32,
+        Hopper.of(device.ints(ramp(64))),
+        "nobody has waited until its shared memory was written");
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',

@@ -1,6 +1,7 @@
 package dev.minifloat.cuda.sim.internal.exec;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -166,6 +167,39 @@ class MbarrierTest {
             selp.u32 v, 1, 0, p; STORE
             """);
     assertArrayEquals(new int[] {0}, found);
+  }
+
+  /** Copies of single threads hold a phase, too, and land when somebody waits for it. */
+  @Test
+  void copiesArriveWhenTheyHaveLanded() {
+    for (String form : new String[] {"", ".noinc"}) {
+      Device device =
+          device(
+              """
+              @first mbarrier.init.shared.b64 [bar], 65; bar.sync 0;
+              .reg .b64 from; shl.b32 w, t, 2; mov.u32 v, data; add.u32 w, w, v;
+              mad.wide.u32 from, t, 4, out; cp.async.ca.shared.global [w], [from], 4;
+              cp.async.mbarrier.armed.shared::cta.b64 [bar];
+              %s
+              W: mbarrier.try_wait.parity.shared.b64 p, [bar], 0; @!p bra W;
+              xor.b32 t, t, 63; shl.b32 w, t, 2; add.u32 w, w, v; ld.shared.u32 v, [w];
+              add.u32 v, v, 1000; xor.b32 t, t, 63; st.global.u32 [from+256], v;
+              """
+                  .replace("armed", "arrive" + form)
+                  .formatted(
+                      form.isEmpty()
+                          ? "mbarrier.arrive.shared.b64 _, [bar]; @first mbarrier.arrive.shared.b64 _, [bar];"
+                          : "@first mbarrier.arrive.shared.b64 _, [bar];"));
+      int[] in = new int[128];
+      for (int i = 0; i < 64; i++) {
+        in[i] = 3 * i;
+      }
+      Allocation data = device.ints(in);
+      device.run(1, 64, data);
+      for (int i = 0; i < 64; i++) {
+        assertEquals(1000 + 3 * (63 - i), device.ints(data)[64 + i]);
+      }
+    }
   }
 
   @ParameterizedTest
