@@ -23,7 +23,7 @@ import java.util.Objects;
  * @param activation applied last, in FP32
  * @param output type of D: F32, F16 or BF16 unscaled, or anything {@code quantize} makes
  * @param amax an F32 tensor of one element that receives the largest |D| by bits, of the FP32
- *     values before they are rounded to the output; null for none
+ *     values before they are rounded to the output; it may not be an operand too; null for none
  */
 public record Gemm(
     Tensor a,

@@ -271,6 +271,7 @@ abstract class CheckedOperations implements Operations {
         throw new IllegalArgumentException(
             "amax: " + amax + " is not a whole F32 tensor of one element");
       }
+      checks.requireOtherStorage("amax", amax);
     }
     TensorView left = a.broadcast(batch);
     TensorView right = b.broadcast(batch);

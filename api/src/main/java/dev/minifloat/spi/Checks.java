@@ -150,6 +150,17 @@ final class Checks {
     }
   }
 
+  /** Throws if {@code written}, the last operand named, shares memory with one before it. */
+  void requireOtherStorage(String name, TensorView written) {
+    for (TensorView read : operands.subList(0, operands.size() - 1)) {
+      if (read.storage().equals(written.storage())) {
+        throw new IllegalArgumentException(
+            "%s: %s is an operand too, and would be written while it is read"
+                .formatted(name, written));
+      }
+    }
+  }
+
   /** Runs something while every operand named so far stays open. */
   <T> T run(Supplier<T> body) {
     BackendBase backend = owner.base();

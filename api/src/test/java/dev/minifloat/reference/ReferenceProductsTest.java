@@ -297,6 +297,11 @@ class ReferenceProductsTest extends OnReference {
     assertRefused("amax", () -> scope.gemm(square.amax(vector)));
     assertRefused(
         "amax", () -> scope.gemm(square.amax(scope.convert(tensor(new float[1], 1), DType.F16))));
+    Tensor one = tensor(new float[1], 1, 1);
+    Gemm ones = Gemm.of(tensor(new float[1], 1, 1), tensor(new float[1], 1, 1));
+    assertRefused("amax", () -> scope.gemm(Gemm.of(one, one).amax(one)));
+    assertRefused("amax", () -> scope.gemm(ones.plus(1, one).amax(one)));
+    assertRefused("amax", () -> scope.gemm(ones.bias(one.reshape(1)).amax(one)));
     assertRefused("a", () -> scope.dot(a, vector));
     assertRefused("b", () -> scope.dot(vector, tensor(new float[4], 4)));
     assertRefused("a", () -> scope.gemv(vector, vector));

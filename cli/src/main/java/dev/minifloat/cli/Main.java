@@ -95,7 +95,12 @@ public final class Main implements Runnable {
     line.setParameterExceptionHandler(Main::wrongUsage);
     line.setExecutionExceptionHandler(
         (failure, command, _) -> failed(failure, command, main.debug));
-    int code = line.execute(args);
+    int code;
+    try {
+      code = line.execute(args);
+    } catch (OutOfMemoryError e) {
+      code = outOfMemory(e, line, main.debug);
+    }
     line.getOut().flush();
     line.getErr().flush();
     return code;
@@ -123,6 +128,19 @@ public final class Main implements Runnable {
     command.getErr().println(name + ": " + oneLine(message(e)));
     if (debug) {
       e.printStackTrace(command.getErr());
+    }
+    return CommandLine.ExitCode.SOFTWARE;
+  }
+
+  private static int outOfMemory(OutOfMemoryError e, CommandLine line, boolean debug) {
+    // Errors pass picocli by, and with them the subcommand that it knows.
+    line.getErr()
+        .println(
+            "minifloat: Java's memory is full ("
+                + e.getMessage()
+                + "); MINIFLOAT_JAVA_OPTS=-Xmx4g gives it 4 GB");
+    if (debug) {
+      e.printStackTrace(line.getErr());
     }
     return CommandLine.ExitCode.SOFTWARE;
   }

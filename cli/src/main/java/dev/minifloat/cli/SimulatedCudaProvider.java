@@ -39,8 +39,14 @@ public final class SimulatedCudaProvider implements BackendProvider {
     return open(NAME, DEVICE);
   }
 
+  /** One device: {@link SimulatedDriver#of} would take several. */
   @Override
   public Backend create(String device) {
+    if (!SimulatedDriver.kinds().contains(device)) {
+      throw new IllegalArgumentException(
+          "name: there is no simulated device \"%s\"; there are %s"
+              .formatted(device, String.join(", ", SimulatedDriver.kinds())));
+    }
     return open(NAME + ":" + device, device);
   }
 

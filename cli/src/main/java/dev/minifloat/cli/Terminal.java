@@ -30,6 +30,12 @@ final class Terminal {
     return console != null && console.isTerminal();
   }
 
+  /** Whether colours are welcome: not where NO_COLOR is set, nor on a terminal that is dumb. */
+  static boolean wantsColor() {
+    String no = System.getenv("NO_COLOR");
+    return (no == null || no.isEmpty()) && !"dumb".equals(System.getenv("TERM"));
+  }
+
   private static boolean call(Linker linker, MemorySegment isatty) {
     FunctionDescriptor signature =
         FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT);

@@ -5,7 +5,6 @@ import dev.minifloat.Backends;
 import dev.minifloat.cli.convert.Pipeline;
 import dev.minifloat.contract.Check;
 import dev.minifloat.contract.Contract;
-import dev.minifloat.contract.ContractViolation;
 import dev.minifloat.contract.ConversionEngine;
 import dev.minifloat.contract.ExhaustiveConversions;
 import dev.minifloat.contract.GoldenConversion;
@@ -16,10 +15,15 @@ import dev.minifloat.contract.Suite;
 import dev.minifloat.spi.Availability;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
+import java.util.regex.PatternSyntaxException;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import picocli.CommandLine.Command;
@@ -37,8 +41,19 @@ import picocli.CommandLine.Option;
           + " conversions are checked at every tie of every format and next to it, which takes"
           + " about a minute with the contract; with it, at all 2^32 inputs, on the best backend"
           + " or the one named, and the contract is left out."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  minifloat verify",
+      "  minifloat verify --backend cuda",
+      "  minifloat verify --backend cuda-sim:sm_89 --only '^gemm/'",
+      "  minifloat verify --list"
     })
 final class VerifyCommand extends BaseCommand {
+  /** What the names of conversions begin with, as those of the contract begin with their group. */
+  private static final String CONVERSIONS = "conversions/";
+
   @Option(names = "--exhaustive", description = "Convert all 2^32 inputs 13 times: minutes.")
   boolean exhaustive;
 
@@ -49,45 +64,51 @@ final class VerifyCommand extends BaseCommand {
           "Check this backend only (default: all that are usable, but no simulated ones).")
   String backendName;
 
+  @Option(
+      names = "--only",
+      paramLabel = "REGEX",
+      description = "Run the checks whose name this finds, and no others: ^gemm, F4_E2M1, e4m3.")
+  String only;
+
+  @Option(names = "--list", description = "Print the names of the checks, and run none.")
+  boolean list;
+
   @Option(names = "--json", description = "Print JSON.")
   boolean json;
 
-  /** One thing that was checked. */
-  private record Outcome(String backend, String name, String failure) {
-    boolean ok() {
-      return failure == null;
-    }
-
-    @Override
-    public String toString() {
-      return name + ": " + (ok() ? "OK" : "FAILED, " + failure);
-    }
-
-    Map<String, Object> map() {
-      Map<String, Object> map = new LinkedHashMap<>();
-      map.put("backend", backend);
-      map.put("check", name);
-      map.put("ok", ok());
-      map.put("failure", failure);
-      return map;
-    }
-  }
+  /** Conversions checked together, by a name as the contract's checks have it. */
+  private record Task(String name, Callable<List<Outcome>> body) {}
 
   @Override
   public Integer call() {
+    Predicate<String> wanted = wanted();
+    if (list) {
+      if (json) {
+        throw usage("--list prints a name in a line, so it goes without --json");
+      }
+      names().stream().filter(wanted).forEach(out()::println);
+      return 0;
+    }
     List<Outcome> outcomes = new ArrayList<>();
     if (exhaustive) {
       try (Backend backend = openBackend(backendName)) {
-        verifyAllInputs(backend, outcomes);
+        verifyAllInputs(backend, wanted, outcomes);
       }
     } else {
       for (String name : backends()) {
         try (Backend backend = openBackend(name)) {
-          verifyTies(backend, outcomes);
-          verifyContract(backend, outcomes);
+          verifyTies(backend, wanted, outcomes);
+          verifyContract(backend, wanted, outcomes);
         }
       }
     }
+    if (outcomes.isEmpty()) {
+      throw usage("--only: \"" + only + "\" finds no check; --list prints their names");
+    }
+    return conclude(outcomes);
+  }
+
+  private int conclude(List<Outcome> outcomes) {
     long failed = outcomes.stream().filter(outcome -> !outcome.ok()).count();
     if (json) {
       Map<String, Object> map = new LinkedHashMap<>();
@@ -96,17 +117,47 @@ final class VerifyCommand extends BaseCommand {
       map.put("checks", outcomes.stream().map(Outcome::map).toList());
       Json.print(out(), map);
     } else {
+      String count = outcomes.size() == 1 ? "1 check" : outcomes.size() + " checks";
       out().println();
       out()
           .println(
               failed == 0
-                  ? "All " + outcomes.size() + " checks passed."
-                  : failed + " of " + outcomes.size() + " checks failed:");
+                  ? (outcomes.size() == 1 ? "1 check passed." : "All " + count + " passed.")
+                  : failed + " of " + count + " failed:");
       outcomes.stream()
           .filter(outcome -> !outcome.ok())
-          .forEach(o -> out().println("  " + o.backend + ": " + o.name + ": " + o.failure));
+          .forEach(o -> out().println("  " + o.backend() + ": " + o.name() + ": " + o.failure()));
     }
     return failed == 0 ? 0 : 1;
+  }
+
+  private Predicate<String> wanted() {
+    if (only == null) {
+      return _ -> true;
+    }
+    try {
+      return Pattern.compile(only).asPredicate();
+    } catch (PatternSyntaxException e) {
+      throw usage("--only: \"" + only + "\" is no regular expression: " + e.getDescription());
+    }
+  }
+
+  /** The names of all checks, those of several backends once. */
+  private Set<String> names() {
+    Set<String> names = new LinkedHashSet<>();
+    if (exhaustive) {
+      for (GoldenConversion conversion : GoldenConversion.values()) {
+        names.add(CONVERSIONS + conversion.recordedName());
+      }
+      return names;
+    }
+    for (String name : backends()) {
+      try (Backend backend = openBackend(name)) {
+        conversions(backend).forEach(task -> names.add(task.name));
+        Contract.checks(backend).forEach(check -> names.add(check.name()));
+      }
+    }
+    return names;
   }
 
   private List<String> backends() {
@@ -122,13 +173,27 @@ final class VerifyCommand extends BaseCommand {
   private void say(String line) {
     if (!json) {
       out().println(line);
+      requireReader();
     }
   }
 
-  private void verifyTies(Backend backend, List<Outcome> outcomes) {
-    say("Backend " + backend.name() + ": recorded conversions, at every tie and beside it");
+  private void say(Progress progress, String line) {
+    if (!json) {
+      progress.print(out(), line);
+      requireReader();
+    }
+  }
+
+  /** Nobody waits for minutes of checks behind a pipe that was closed. */
+  private void requireReader() {
+    if (out().checkError()) {
+      throw new CommandFailure("standard output was closed, so this ends");
+    }
+  }
+
+  private static List<Task> conversions(Backend backend) {
     ConversionEngine engine = ConversionEngine.of(backend);
-    List<Callable<List<Outcome>>> tasks = new ArrayList<>();
+    List<Task> tasks = new ArrayList<>();
     tasks.add(task(backend, "decode tables", () -> GoldenConversions.decodeTables(engine)));
     tasks.add(task(backend, "F16 and BF16", () -> GoldenConversions.halves(engine)));
     for (GoldenConversion conversion : GoldenConversion.values()) {
@@ -138,12 +203,25 @@ final class VerifyCommand extends BaseCommand {
               conversion.recordedName() + " quick",
               () -> List.of(GoldenConversions.quick(engine, conversion))));
     }
-    try (Progress progress = Progress.of("conversions", tasks.size(), "");
+    return tasks;
+  }
+
+  private void verifyTies(Backend backend, Predicate<String> wanted, List<Outcome> outcomes) {
+    List<Callable<List<Outcome>>> tasks =
+        conversions(backend).stream()
+            .filter(task -> wanted.test(task.name))
+            .map(Task::body)
+            .toList();
+    if (tasks.isEmpty()) {
+      return;
+    }
+    say("Backend " + backend.name() + ": recorded conversions, at every tie and beside it");
+    try (Progress progress = Progress.ofLongRun("conversions", tasks.size(), err());
         Pipeline pipeline = pipeline()) {
       pipeline.run(
           tasks.iterator(),
           results -> {
-            results.forEach(outcome -> say("  " + outcome));
+            results.forEach(outcome -> say(progress, "  " + outcome));
             outcomes.addAll(results);
             progress.step(1);
           });
@@ -151,15 +229,16 @@ final class VerifyCommand extends BaseCommand {
   }
 
   /** What a backend throws is a failure like any other: the rest is checked all the same. */
-  private static Callable<List<Outcome>> task(
-      Backend backend, String name, Supplier<List<GoldenResult>> check) {
-    return () -> {
-      try {
-        return check.get().stream().map(result -> outcome(backend, result)).toList();
-      } catch (RuntimeException e) {
-        return List.of(new Outcome(backend.name(), name, "threw " + e));
-      }
-    };
+  private static Task task(Backend backend, String name, Supplier<List<GoldenResult>> check) {
+    return new Task(
+        CONVERSIONS + name,
+        () -> {
+          try {
+            return check.get().stream().map(result -> outcome(backend, result)).toList();
+          } catch (RuntimeException e) {
+            return List.of(new Outcome(backend.name(), name, "threw " + e));
+          }
+        });
   }
 
   private static Outcome outcome(Backend backend, GoldenResult result) {
@@ -179,46 +258,44 @@ final class VerifyCommand extends BaseCommand {
     return new Pipeline(threads, 2 * threads);
   }
 
-  private void verifyContract(Backend backend, List<Outcome> outcomes) {
+  private void verifyContract(Backend backend, Predicate<String> wanted, List<Outcome> outcomes) {
     Suite suite = Contract.suite(backend, Size.QUICK);
-    int failures = 0;
-    try (Progress progress = Progress.of("contract", suite.checks().size(), "")) {
-      for (Check check : suite.checks()) {
-        progress.message(check.name());
-        String failure = failure(check);
-        failures += failure == null ? 0 : 1;
-        outcomes.add(new Outcome(backend.name(), check.name(), failure));
-        progress.step(1);
-      }
+    List<Check> checks =
+        suite.checks().stream().filter(check -> wanted.test(check.name())).toList();
+    if (checks.isEmpty()) {
+      return;
     }
+    say("Backend " + backend.name() + ": contract, " + checks.size() + " checks");
+    List<Outcome> results;
+    try (Progress progress = Progress.ofLongRun("contract", checks.size(), err())) {
+      results = new ContractRun(backend.name(), line -> say(progress, line), progress).run(checks);
+    }
+    outcomes.addAll(results);
+    long violations = results.stream().filter(outcome -> !outcome.ok()).count();
+    String unsupported =
+        suite.leftOut() == 0 || only != null
+            ? ""
+            : "; " + suite.leftOut() + " left out, for what it doesn't support";
     say(
         "Backend %s: contract, %d checks, %d violations%s"
-            .formatted(
-                backend.name(),
-                suite.checks().size(),
-                failures,
-                suite.leftOut() == 0
-                    ? ""
-                    : "; " + suite.leftOut() + " left out, for what it doesn't support"));
+            .formatted(backend.name(), checks.size(), violations, unsupported));
   }
 
-  private static String failure(Check check) {
-    try {
-      check.run();
-      return null;
-    } catch (ContractViolation e) {
-      return e.getMessage();
+  private void verifyAllInputs(Backend backend, Predicate<String> wanted, List<Outcome> outcomes) {
+    List<GoldenConversion> conversions =
+        Stream.of(GoldenConversion.values())
+            .filter(conversion -> wanted.test(CONVERSIONS + conversion.recordedName()))
+            .toList();
+    if (conversions.isEmpty()) {
+      return;
     }
-  }
-
-  private void verifyAllInputs(Backend backend, List<Outcome> outcomes) {
     say("Backend " + backend.name() + ": recorded conversions of all 2^32 inputs");
     ExhaustiveConversions exhaustive = new ExhaustiveConversions();
     ConversionEngine engine = ConversionEngine.of(backend);
-    int total = GoldenConversion.values().length * ExhaustiveConversions.CHUNKS;
-    try (Progress progress = Progress.of("all inputs", total, "");
+    int total = conversions.size() * ExhaustiveConversions.CHUNKS;
+    try (Progress progress = Progress.ofLongRun("all inputs", total, err());
         Pipeline pipeline = pipeline()) {
-      for (GoldenConversion conversion : GoldenConversion.values()) {
+      for (GoldenConversion conversion : conversions) {
         progress.message(conversion.recordedName());
         List<Outcome> wrong = new ArrayList<>();
         Stream<Callable<List<Outcome>>> tasks =
@@ -226,22 +303,25 @@ final class VerifyCommand extends BaseCommand {
                 .mapToObj(
                     top ->
                         task(
-                            backend,
-                            "%s %02x".formatted(conversion.recordedName(), top),
-                            () -> List.of(exhaustive.chunk(engine, conversion, top))));
+                                backend,
+                                "%s %02x".formatted(conversion.recordedName(), top),
+                                () -> List.of(exhaustive.chunk(engine, conversion, top)))
+                            .body());
         pipeline.run(
             tasks.iterator(),
             results -> {
               results.stream().filter(result -> !result.ok()).forEach(wrong::add);
               progress.step(1);
             });
-        conclude(backend, conversion, wrong, outcomes);
+        Outcome outcome = outcome(backend, conversion, wrong);
+        say(progress, "  " + outcome);
+        outcomes.add(outcome);
       }
     }
   }
 
-  private void conclude(
-      Backend backend, GoldenConversion conversion, List<Outcome> wrong, List<Outcome> outcomes) {
+  private static Outcome outcome(
+      Backend backend, GoldenConversion conversion, List<Outcome> wrong) {
     String failure =
         wrong.isEmpty()
             ? null
@@ -249,10 +329,8 @@ final class VerifyCommand extends BaseCommand {
                 .formatted(
                     wrong.size(),
                     ExhaustiveConversions.CHUNKS,
-                    wrong.getFirst().name,
-                    wrong.getFirst().failure);
-    Outcome outcome = new Outcome(backend.name(), conversion.recordedName(), failure);
-    say("  " + outcome);
-    outcomes.add(outcome);
+                    wrong.getFirst().name(),
+                    wrong.getFirst().failure());
+    return new Outcome(backend.name(), conversion.recordedName(), failure);
   }
 }

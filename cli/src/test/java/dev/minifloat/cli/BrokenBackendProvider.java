@@ -15,8 +15,12 @@ import dev.minifloat.spi.Kernels;
 import dev.minifloat.spi.Storage;
 import java.lang.foreign.Arena;
 import java.lang.reflect.Proxy;
+import java.util.function.Supplier;
 
-/** A backend all of whose kernels fail. Not registered: a test does that for itself. */
+/**
+ * A backend all of whose kernels fail; those of the device {@code full} for want of memory. Not
+ * registered: a test does that for itself.
+ */
 public final class BrokenBackendProvider implements BackendProvider {
   static final String NAME = "broken";
   static final String MESSAGE = "the abacus is out of beads";
@@ -43,21 +47,27 @@ public final class BrokenBackendProvider implements BackendProvider {
 
   @Override
   public Backend create() {
-    return new Broken();
+    return new Broken(() -> new MinifloatException(MESSAGE));
+  }
+
+  @Override
+  public Backend create(String device) {
+    return new Broken(() -> new OutOfMemoryError(device));
   }
 
   private static final class Broken extends BackendBase {
-    private final Kernels kernels =
-        (Kernels)
-            Proxy.newProxyInstance(
-                Kernels.class.getClassLoader(),
-                new Class<?>[] {Kernels.class},
-                (_, _, _) -> {
-                  throw new MinifloatException(MESSAGE);
-                });
+    private final Kernels kernels;
 
-    Broken() {
+    Broken(Supplier<Throwable> failure) {
       super(NAME);
+      kernels =
+          (Kernels)
+              Proxy.newProxyInstance(
+                  Kernels.class.getClassLoader(),
+                  new Class<?>[] {Kernels.class},
+                  (_, _, _) -> {
+                    throw failure.get();
+                  });
     }
 
     @Override

@@ -92,6 +92,14 @@ final class ArgumentChecks {
               (on, x, v, _) -> on.gemm(Gemm.of(x, x.transposed()).amax(v))),
           new Mistake(
               Op.GEMM,
+              "an amax that is an operand",
+              "amax",
+              (on, _, _, _) -> {
+                Tensor one = on.upload(HostTensor.of(new float[] {1}, 1, 1));
+                return on.gemm(Gemm.of(one, one).amax(one));
+              }),
+          new Mistake(
+              Op.GEMM,
               "batches that don't agree",
               "b",
               (on, x, _, _) ->

@@ -17,6 +17,8 @@ import dev.minifloat.spi.Storage;
 import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
@@ -30,6 +32,9 @@ import java.util.function.Supplier;
  * <p>Conversions and quantization have the same bits as {@link dev.minifloat.codec.Codec}; by how
  * much a product's sums may differ from exact ones, the catalog of kernels says for each. The bits
  * of a result depend on its operands and on the kernels that the device has, on nothing else.
+ *
+ * <p>Views of more than eight dimensions, none of which lies in memory as one with its neighbour,
+ * are refused with an {@link dev.minifloat.UnsupportedOpException}.
  */
 public final class CudaBackend extends BackendBase {
   /** Its name among the backends; {@code cuda:1} is one on the second device. */
@@ -38,21 +43,26 @@ public final class CudaBackend extends BackendBase {
   /** The oldest compute capability that there are kernels for. */
   static final int OLDEST = 80;
 
+  /** What helps if a device is there and can't be opened. */
+  static final String REMEDY =
+      "see whether nvidia-smi lists the device, and whether other processes have it to themselves"
+          + " or all of its memory";
+
   private final DeviceSession session;
 
   /**
-   * A backend on the first device of this system's driver.
+   * A backend on the first device of this system's driver that there are kernels for.
    *
    * @throws BackendUnavailableException if there is none, with the reason and what helps
    */
   public CudaBackend() {
-    this(NAME, Driver::open, 0);
+    this(NAME, Driver::open, CudaBackend::first);
   }
 
-  private CudaBackend(String name, Supplier<Driver> driver, int ordinal) {
-    Device device = device(name, driver, ordinal);
+  private CudaBackend(String name, Supplier<Driver> driver, Function<List<Device>, Device> choice) {
+    DeviceSession opened = open(Objects.requireNonNull(name, "name"), driver, choice);
     super(name);
-    session = new DeviceSession(device);
+    session = opened;
   }
 
   /**
@@ -63,11 +73,19 @@ public final class CudaBackend extends BackendBase {
    * @throws IllegalArgumentException if there is no such device
    */
   public static CudaBackend device(int ordinal) {
-    return new CudaBackend(NAME + ":" + ordinal, Driver::open, ordinal);
+    return new CudaBackend(NAME + ":" + ordinal, Driver::open, devices -> at(ordinal, devices));
   }
 
   /**
-   * A backend on a device of another driver, as a simulated one.
+   * A backend on a device of another driver. With the artifact minifloat-cuda-sim that may be a
+   * simulated one:
+   *
+   * <pre>{@code
+   * try (SimulatedDriver driver = SimulatedDriver.of("sim:sm_89");
+   *     Backend backend = CudaBackend.on("sim", driver.lookup(), 0)) {
+   *   …
+   * }
+   * }</pre>
    *
    * @param name of the backend
    * @param driver finds the driver's functions by their symbols, as {@code cuMemAlloc_v2}; they
@@ -77,25 +95,39 @@ public final class CudaBackend extends BackendBase {
    * @throws IllegalArgumentException if there is no such device
    */
   public static CudaBackend on(String name, SymbolLookup driver, int ordinal) {
-    return new CudaBackend(name, () -> Driver.open(driver, name), ordinal);
+    Objects.requireNonNull(driver, "driver");
+    return new CudaBackend(name, () -> Driver.open(driver, name), devices -> at(ordinal, devices));
   }
 
-  private static Device device(String name, Supplier<Driver> driver, int ordinal) {
-    List<Device> devices;
+  private static DeviceSession open(
+      String name, Supplier<Driver> driver, Function<List<Device>, Device> choice) {
     try {
-      devices = driver.get().devices();
+      Device device = choice.apply(driver.get().devices());
+      if (!hasKernels(device)) {
+        throw unavailable(name, tooOld(device), null);
+      }
+      return new DeviceSession(device);
+    } catch (CudaException e) {
+      throw unavailable(name, e.getMessage() + "; " + REMEDY, e);
     } catch (DriverUnavailableException e) {
       throw unavailable(name, e.getMessage(), e);
     }
+  }
+
+  private static Device at(int ordinal, List<Device> devices) {
     if (ordinal < 0 || ordinal >= devices.size()) {
       throw new IllegalArgumentException(
           "ordinal: there is no device %d; there are %s".formatted(ordinal, devices));
     }
-    Device device = devices.get(ordinal);
-    if (device.capability() < OLDEST) {
-      throw unavailable(name, tooOld(device), null);
-    }
-    return device;
+    return devices.get(ordinal);
+  }
+
+  /** The first that there are kernels for; the first of all if there are for none. */
+  static Device first(List<Device> devices) {
+    return devices.stream()
+        .filter(CudaBackend::hasKernels)
+        .findFirst()
+        .orElseGet(devices::getFirst);
   }
 
   private static BackendUnavailableException unavailable(
@@ -106,6 +138,11 @@ public final class CudaBackend extends BackendBase {
       unavailable.initCause(cause);
     }
     return unavailable;
+  }
+
+  /** Whether there are kernels for a device. */
+  static boolean hasKernels(Device device) {
+    return device.capability() >= OLDEST;
   }
 
   /** Why a device that is too old can't be used. */

@@ -36,14 +36,13 @@ public final class CudaProvider implements BackendProvider {
     } catch (DriverUnavailableException e) {
       return e.why();
     } catch (CudaException e) {
-      return Availability.Unavailable.because(
-          e.getMessage(), "see whether nvidia-smi finds the device");
+      return Availability.Unavailable.because(e.getMessage(), CudaBackend.REMEDY);
     }
-    Device first = devices.getFirst();
-    return first.capability() < CudaBackend.OLDEST
-        ? Availability.Unavailable.because(
-            CudaBackend.tooOld(first), "use a GPU of Ampere's generation or newer")
-        : new Availability.Available(CudaBackend.text(first));
+    Device first = CudaBackend.first(devices);
+    return CudaBackend.hasKernels(first)
+        ? new Availability.Available(CudaBackend.text(first))
+        : Availability.Unavailable.because(
+            CudaBackend.tooOld(first), "use a GPU of Ampere's generation or newer");
   }
 
   @Override

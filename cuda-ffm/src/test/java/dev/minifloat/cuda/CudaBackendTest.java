@@ -14,6 +14,7 @@ import dev.minifloat.Scaling;
 import dev.minifloat.Scope;
 import dev.minifloat.Softmax;
 import dev.minifloat.Tensor;
+import dev.minifloat.cuda.internal.driver.Device;
 import dev.minifloat.cuda.sim.SimulatedDriver;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +24,9 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 
 class CudaBackendTest {
+  /** {@code CUDA_ERROR_DEVICE_UNAVAILABLE}. */
+  private static final int DEVICE_UNAVAILABLE = 46;
+
   @Test
   void itSaysWhatItRunsOn() {
     try (SimulatedBackend simulated = new SimulatedBackend("sm_89")) {
@@ -54,6 +58,58 @@ class CudaBackendTest {
               BackendUnavailableException.class, () -> CudaBackend.on("x", driver.lookup(), 0));
       assertTrue(refusal.getMessage().startsWith("Backend x can't run here: "));
     }
+  }
+
+  /** As one that another process has to itself; so that the next best backend is taken. */
+  @Test
+  void aDeviceThatDoesNotOpenIsUnavailable() {
+    try (SimulatedDriver driver = SimulatedDriver.of("sim:sm_80")) {
+      driver.faults().record(true);
+      CudaBackend.on("x", driver.lookup(), 0).close();
+      List<String> calls = driver.faults().calls();
+      int opening = calls.indexOf("cuMemPoolSetAttribute") + 1;
+      assertTrue(opening > 0, calls.toString());
+      for (int n = 1; n <= opening; n++) {
+        driver.faults().failCall(n, DEVICE_UNAVAILABLE);
+        BackendUnavailableException refusal =
+            assertThrows(
+                BackendUnavailableException.class, () -> CudaBackend.on("x", driver.lookup(), 0));
+        String message = refusal.getMessage();
+        assertTrue(message.startsWith("Backend x can't run here: "), message);
+        assertTrue(message.contains(calls.get(n - 1)), message);
+        assertTrue(message.contains("CUDA_ERROR_DEVICE_UNAVAILABLE (46)"), message);
+        assertEquals(List.of(), driver.leaks(), message);
+      }
+    }
+  }
+
+  private static Device device(int ordinal, int capability) {
+    return new Device(null, ordinal, ordinal, "a device", capability, 1 << 30, 1, 1 << 16, true);
+  }
+
+  /** An old card for the display may come before the one that computes. */
+  @Test
+  void theFirstDeviceThatThereAreKernelsForIsTaken() {
+    Device old = device(0, 75);
+    Device one = device(1, 80);
+    assertEquals(one, CudaBackend.first(List.of(old, one, device(2, 89))));
+    assertEquals(old, CudaBackend.first(List.of(old, device(1, 61))));
+  }
+
+  /** As at the end of a process, or where a simulated driver is closed first. */
+  @Test
+  void closingItAfterItsDriverEndedIsQuiet() {
+    SimulatedDriver driver = SimulatedDriver.of("sim:sm_80");
+    CudaBackend backend = CudaBackend.on("x", driver.lookup(), 0);
+    Scope scope = backend.scope();
+    Tensor x = scope.upload(Uses.matrix());
+    scope.download(scope.add(x, x));
+    driver.close();
+    CudaException failure = assertThrows(CudaException.class, () -> scope.add(x, x));
+    assertTrue(failure.getMessage().contains("CUDA_ERROR_DEINITIALIZED (4)"), failure.toString());
+    scope.close();
+    backend.close();
+    assertEquals(0, backend.liveTensors());
   }
 
   @Test

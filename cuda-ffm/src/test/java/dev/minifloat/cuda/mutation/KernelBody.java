@@ -29,6 +29,8 @@ final class KernelBody {
   private final Set<String> loopPredicates = new HashSet<>();
   private final Set<String> divisionPredicates = new HashSet<>();
   private final Set<String> scaleAddresses = new HashSet<>();
+  private final Set<String> wholeNumbers = new HashSet<>();
+  private boolean copiesAsynchronously;
 
   KernelBody(PtxFile file, KernelEntry kernel) {
     this.file = file;
@@ -36,6 +38,7 @@ final class KernelBody {
     findLoops();
     findDivisions();
     findScales(kernel);
+    findWholeNumbers();
   }
 
   int from() {
@@ -82,6 +85,16 @@ final class KernelBody {
     }
   }
 
+  private void findWholeNumbers() {
+    for (int i = from(); i < to(); i++) {
+      copiesAsynchronously |= line(i).matches("cp\\.async\\.c[ag]\\..*");
+      Matcher defines = DEFINES.matcher(line(i));
+      if (defines.matches() && defines.group(1).matches("cvt\\.r[nzmp]i\\.f(32|64)\\.f(32|64)")) {
+        wholeNumbers.add(defines.group(2));
+      }
+    }
+  }
+
   private void findScales(KernelEntry kernel) {
     Set<String> sources = new HashSet<>();
     for (int i = 0; i < kernel.parameters().size(); i++) {
@@ -124,6 +137,16 @@ final class KernelBody {
   /** Whether this predicate only chooses between divisions of 32 and of 64 bits. */
   boolean choosesDivision(String predicate) {
     return divisionPredicates.contains(predicate);
+  }
+
+  /** Whether a register only ever holds what was rounded to a whole number. */
+  boolean isWhole(String register) {
+    return wholeNumbers.contains(register);
+  }
+
+  /** Whether there is anything to wait for. */
+  boolean copiesAsynchronously() {
+    return copiesAsynchronously;
   }
 
   /** Whether an instruction reads or writes a scale. */

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Survivors that somebody looked at, from {@code survivors.txt}: a mutant's id, a bar, {@code
@@ -42,6 +43,11 @@ final class KnownSurvivors {
       throw new IllegalArgumentException("survivors.txt: " + line);
     }
     reasons.put(parts[0].strip(), new Reason(kind.equals("equivalent"), parts[2].strip()));
+  }
+
+  /** The ids of all. */
+  Set<String> ids() {
+    return reasons.keySet();
   }
 
   boolean contains(Mutant mutant) {

@@ -14,6 +14,22 @@ import java.util.SplittableRandom;
 final class Operands {
   private Operands() {}
 
+  /** An operand's type and scaling. */
+  record Kind(DType dtype, Scaling scaling) {
+    @Override
+    public String toString() {
+      return dtype + " " + scaling;
+    }
+  }
+
+  /** Numbers in another type. */
+  static HostTensor converted(HostTensor x, DType dtype) {
+    try (ReferenceBackend reference = new ReferenceBackend();
+        Scope scope = reference.scope()) {
+      return scope.download(scope.convert(scope.upload(x), dtype));
+    }
+  }
+
   /** Normally distributed. */
   static HostTensor normal(long seed, long... dims) {
     SplittableRandom random = new SplittableRandom(seed);
@@ -77,12 +93,40 @@ final class Operands {
    * product has only one right result.
    */
   static HostTensor exact(DType dtype, Scaling scaling, long seed, long... dims) {
+    return exact(dtype, scaling, seed, false, dims);
+  }
+
+  /**
+   * As {@link #exact}, but for a few elements, where the type has such, that are a NaN, of bits
+   * that results don't have, or infinite, and a few scales that are NaNs.
+   */
+  static HostTensor poisoned(DType dtype, Scaling scaling, long seed, long... dims) {
+    return exact(dtype, scaling, seed, true, dims);
+  }
+
+  /** Zeros, with the scales of {@link #exact}. */
+  static HostTensor zeros(DType dtype, Scaling scaling, long seed, long... dims) {
+    HostTensor x = exact(dtype, scaling, seed, dims);
+    MemorySegment data = MemorySegment.ofArray(new byte[(int) x.data().byteSize()]);
+    return scaling instanceof Scaling.NvFp4
+        ? HostTensor.wrapNvfp4(x.shape(), data, x.scales(), x.globalScale())
+        : scaling instanceof Scaling.None
+            ? HostTensor.wrap(dtype, x.shape(), data)
+            : HostTensor.wrap(dtype, x.shape(), scaling, data, x.scales());
+  }
+
+  private static HostTensor exact(
+      DType dtype, Scaling scaling, long seed, boolean poisoned, long... dims) {
     SplittableRandom random = new SplittableRandom(seed);
     Shape shape = Shape.of(dims);
     int most = largestInteger(dtype);
     float[] values = new float[(int) shape.elements()];
     for (int i = 0; i < values.length; i++) {
       values[i] = (float) random.nextInt(-most, most + 1);
+    }
+    if (poisoned && dtype.bits() >= 8 && dtype != DType.I8) {
+      values[values.length / 3] = Float.intBitsToFloat(0xFFC1_2345);
+      values[values.length / 2] = Float.NEGATIVE_INFINITY;
     }
     HostTensor plain = unscaled(dtype, values, dims);
     int scales = (int) scaling.grid(shape).scales();
@@ -93,12 +137,18 @@ final class Operands {
         for (int i = 0; i < scales; i++) {
           factors[i] = Math.scalb(1f, random.nextInt(-1, 3));
         }
+        for (int i = 0; poisoned && i < scales; i++) {
+          factors[i] = isPoisoned(i, scales) ? Float.intBitsToFloat(0xFFC1_2345) : factors[i];
+        }
         yield HostTensor.wrap(dtype, shape, scaling, plain.data(), MemorySegment.ofArray(factors));
       }
       case Scaling.Mx _ -> {
         byte[] factors = new byte[scales];
         for (int i = 0; i < scales; i++) {
           factors[i] = (byte) random.nextInt(126, 130);
+        }
+        for (int i = 0; poisoned && i < scales; i++) {
+          factors[i] = isPoisoned(i, scales) ? (byte) 0xFF : factors[i];
         }
         yield HostTensor.wrap(dtype, shape, scaling, plain.data(), MemorySegment.ofArray(factors));
       }
@@ -107,9 +157,17 @@ final class Operands {
         for (int i = 0; i < scales; i++) {
           factors[i] = (byte) Codec.encode(DType.F8_E4M3, random.nextInt(1, 8) / 2.0);
         }
+        for (int i = 0; poisoned && i < scales; i++) {
+          factors[i] = isPoisoned(i, scales) ? 0x7F : factors[i];
+        }
         yield HostTensor.wrapNvfp4(shape, plain.data(), MemorySegment.ofArray(factors), 0.25f);
       }
     };
+  }
+
+  /** Few enough that not every row has one, and in rows of any remainder by 4. */
+  private static boolean isPoisoned(int scale, int scales) {
+    return scale == scales / 2 || scale % 31 == 15;
   }
 
   private static int largestInteger(DType dtype) {
@@ -132,10 +190,10 @@ final class Operands {
       }
       return HostTensor.of(integers, dims);
     }
-    try (ReferenceBackend reference = new ReferenceBackend();
-        Scope scope = reference.scope()) {
-      return scope.download(scope.convert(scope.upload(HostTensor.of(values, dims)), dtype));
-    }
+    // F32 keeps the bits of its NaNs.
+    return dtype == DType.F32
+        ? HostTensor.of(values, dims)
+        : converted(HostTensor.of(values, dims), dtype);
   }
 
   /** An F32 of its own. */

@@ -7,21 +7,26 @@ import java.util.regex.Pattern;
 
 /** A way to break a kernel in one line. */
 enum Operator {
-  /** A wait for asynchronous copies is left out, or lets one more group be under way. */
+  /**
+   * A wait for asynchronous copies is left out, or lets one more group be under way, in kernels
+   * that make such copies.
+   */
   DROP_WAIT {
     @Override
     List<String> mutations(KernelBody body, String line) {
       Matcher wait = WAIT.matcher(line);
-      return wait.matches()
+      return wait.matches() && body.copiesAsynchronously()
           ? List.of("", "cp.async.wait_group " + (Integer.parseInt(wait.group(1)) + 1) + ";")
           : List.of();
     }
   },
-  /** The end of a group of asynchronous copies is left out. */
+  /** The end of a group of asynchronous copies is left out, in kernels that make such copies. */
   DROP_COMMIT {
     @Override
     List<String> mutations(KernelBody body, String line) {
-      return line.equals("cp.async.commit_group;") ? List.of("") : List.of();
+      return line.equals("cp.async.commit_group;") && body.copiesAsynchronously()
+          ? List.of("")
+          : List.of();
     }
   },
   /** A barrier is left out. */
@@ -160,12 +165,17 @@ enum Operator {
           : List.of();
     }
   },
-  /** A conversion from a float rounds in another way; those from integers of a kernel are exact. */
+  /**
+   * A conversion from a float rounds in another way; one of a whole number has nothing to round,
+   * and those from integers of a kernel are exact.
+   */
   CVT_ROUNDING {
     @Override
     List<String> mutations(KernelBody body, String line) {
       Matcher convert = CONVERT.matcher(line);
-      if (!convert.matches() || convert.group(3).matches(".*\\.[su](8|16|32|64)\\s.*")) {
+      if (!convert.matches()
+          || convert.group(3).matches(".*\\.[su](8|16|32|64)\\s.*")
+          || body.isWhole(line.replaceAll(".*, (%\\w+);", "$1"))) {
         return List.of();
       }
       List<String> others = new ArrayList<>();

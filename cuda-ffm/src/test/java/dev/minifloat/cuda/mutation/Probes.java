@@ -21,9 +21,6 @@ import java.util.List;
 final class Probes {
   private static final Scaling NONE = Scaling.none();
 
-  /** Kernels for any grid go round. */
-  private static final Limit ONE_CTA = new Limit(1, 1);
-
   /** Sums in F64 and functions in F32. */
   private static final double FLOATS = 0x1p-20;
 
@@ -44,6 +41,15 @@ final class Probes {
 
   private Probes() {}
 
+  /** What operations on floats of a type may be off by. */
+  static double tolerance(DType dtype) {
+    return switch (dtype) {
+      case F32 -> FLOATS;
+      case F16 -> HALVES;
+      default -> BRAINS;
+    };
+  }
+
   static List<Probe> all() {
     Probes all = new Probes();
     all.copies();
@@ -56,6 +62,7 @@ final class Probes {
     all.pointwise();
     all.rows();
     all.vectors();
+    all.probes.addAll(EdgeProbes.all());
     all.probes.addAll(ProductProbes.all());
     return all.probes;
   }
@@ -75,7 +82,7 @@ final class Probes {
   }
 
   private void exactly(String name, Probe.Use use) {
-    add(name, ONE_CTA, 0, use);
+    add(name, Limit.ONE_CTA, 0, use);
   }
 
   private void copies() {
@@ -122,13 +129,13 @@ final class Probes {
       long[] dims = threes(rank);
       HostTensor x = Operands.normal(31, dims);
       HostTensor last = Operands.normal(32, 2);
-      HostTensor halves = converted(x, DType.F16);
-      HostTensor brains = converted(x, DType.BF16);
+      HostTensor halves = Operands.converted(x, DType.F16);
+      HostTensor brains = Operands.converted(x, DType.BF16);
       int of = rank;
       for (HostTensor typed : List.of(x, halves, brains)) {
         add(
             "rows of rank " + rank + " of " + typed.dtype(),
-            ONE_CTA,
+            Limit.ONE_CTA,
             typed.dtype() == DType.F32 ? FLOATS : BRAINS,
             on -> {
               Tensor view = sliced(on.upload(typed));
@@ -167,7 +174,7 @@ final class Probes {
     }
     HostTensor x = HostTensor.of(values, 90);
     for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16)) {
-      HostTensor typed = converted(x, dtype);
+      HostTensor typed = Operands.converted(x, dtype);
       exactly(
           "NaNs of " + dtype,
           on ->
@@ -217,10 +224,10 @@ final class Probes {
                 on.quantize(
                     sliced(on.upload(x)), QuantSpec.of(DType.F4_E2M1).scaling(Scaling.nvfp4()))));
     for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16)) {
-      HostTensor typed = converted(x, dtype);
+      HostTensor typed = Operands.converted(x, dtype);
       add(
           "rows of eight dimensions, " + dtype,
-          ONE_CTA,
+          Limit.ONE_CTA,
           dtype == DType.F32 ? FLOATS : BRAINS,
           on -> {
             Tensor view = sliced(on.upload(typed));
@@ -236,7 +243,7 @@ final class Probes {
     HostTensor rows = Operands.exact(DType.F16, NONE, 27, 3, 3, 1, 1, 1, 1, 3, 1030);
     add(
         "long rows",
-        ONE_CTA,
+        Limit.ONE_CTA,
         HALVES,
         on -> {
           Tensor view =
@@ -254,10 +261,10 @@ final class Probes {
           peaks[row * columns + row * 37 % columns + (columns > 1000 ? row % 8 * 32 % 64 : 0)] =
               6e4f;
         }
-        HostTensor x = converted(HostTensor.of(peaks, 24, columns), dtype);
+        HostTensor x = Operands.converted(HostTensor.of(peaks, 24, columns), dtype);
         add(
             "softmax of peaks " + dtype + " " + columns,
-            ONE_CTA,
+            Limit.ONE_CTA,
             dtype == DType.F32 ? FLOATS : HALVES,
             on -> List.of(on.softmax(Softmax.of(on.upload(x)))));
       }
@@ -384,7 +391,7 @@ final class Probes {
     HostTensor x = Operands.anything(8, 2, 11, 133);
     HostTensor calm = Operands.normal(9, 2, 11, 133);
     HostTensor halves = Operands.exact(DType.F16, NONE, 10, 2, 11, 133);
-    HostTensor brains = converted(calm, DType.BF16);
+    HostTensor brains = Operands.converted(calm, DType.BF16);
     // More blocks than a CTA has threads, several times over.
     HostTensor many = Operands.normal(36, 41, 1100);
     quantize(QuantSpec.of(DType.I4).scaling(Scaling.block(1, 16)), many);
@@ -431,14 +438,14 @@ final class Probes {
     for (Activation activation : Activation.values()) {
       add(
           "activation " + activation,
-          ONE_CTA,
+          Limit.ONE_CTA,
           FLOATS,
           on -> List.of(on.activation(on.upload(a), activation)));
     }
     for (Activation activation : Activation.values()) {
       add(
           "activation of BF16 " + activation,
-          ONE_CTA,
+          Limit.ONE_CTA,
           BRAINS,
           on -> List.of(on.activation(on.convert(on.upload(a), DType.BF16), activation)));
     }
@@ -446,7 +453,7 @@ final class Probes {
     HostTensor positions = HostTensor.of(new int[] {3, 900, 0, 17, 4}, 5);
     add(
         "rope",
-        ONE_CTA,
+        Limit.ONE_CTA,
         0x1p-16,
         on -> {
           Rope rope = Rope.of(on.upload(heads));
@@ -464,16 +471,12 @@ final class Probes {
       HostTensor gamma = Operands.normal(16, columns);
       HostTensor beta = Operands.normal(17, columns);
       for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16)) {
-        double tolerance =
-            switch (dtype.bits()) {
-              case 32 -> FLOATS;
-              default -> dtype == DType.F16 ? HALVES : BRAINS;
-            };
+        double tolerance = tolerance(dtype);
         String of = " of " + dtype + " " + columns;
-        HostTensor typed = converted(x, dtype);
+        HostTensor typed = Operands.converted(x, dtype);
         add(
             "softmax" + of,
-            ONE_CTA,
+            Limit.ONE_CTA,
             tolerance,
             on ->
                 List.of(
@@ -482,7 +485,7 @@ final class Probes {
                     on.softmax(Softmax.of(on.upload(typed)).lengths(on.upload(lengths)))));
         add(
             "norms" + of,
-            ONE_CTA,
+            Limit.ONE_CTA,
             tolerance,
             on -> {
               Tensor all = on.upload(typed);
@@ -496,20 +499,12 @@ final class Probes {
     HostTensor x = Operands.normal(18, 2, 45, 301);
     add(
         "pool",
-        ONE_CTA,
+        Limit.ONE_CTA,
         FLOATS,
         on ->
             List.of(
                 on.pool(on.upload(x), Pooling.MEAN, null),
                 on.pool(on.upload(x), Pooling.MEAN, on.upload(lengths))));
-  }
-
-  private static HostTensor converted(HostTensor x, DType dtype) {
-    try (dev.minifloat.reference.ReferenceBackend reference =
-            new dev.minifloat.reference.ReferenceBackend();
-        dev.minifloat.Scope scope = reference.scope()) {
-      return scope.download(scope.convert(scope.upload(x), dtype));
-    }
   }
 
   private void vectors() {
@@ -548,7 +543,7 @@ final class Probes {
       // Types without scales are for the kernels for few rows, which take no smaller grid.
       add(
           "gemv " + dtype,
-          scaling.equals(NONE) ? Limit.NONE : ONE_CTA,
+          scaling.equals(NONE) ? Limit.NONE : Limit.ONE_CTA,
           0,
           on ->
               List.of(

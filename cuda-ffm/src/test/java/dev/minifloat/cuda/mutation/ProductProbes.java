@@ -7,6 +7,7 @@ import dev.minifloat.HostTensor;
 import dev.minifloat.Scaling;
 import dev.minifloat.Scope;
 import dev.minifloat.Tensor;
+import dev.minifloat.cuda.mutation.Operands.Kind;
 import dev.minifloat.cuda.mutation.Probe.Limit;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -38,14 +39,6 @@ final class ProductProbes {
     return products.probes;
   }
 
-  /** An operand's type and scaling. */
-  private record Kind(DType dtype, Scaling scaling) {
-    @Override
-    public String toString() {
-      return dtype + " " + scaling;
-    }
-  }
-
   /** The extents of a product. */
   private record Extents(long batch, long m, long n, long k) {}
 
@@ -62,14 +55,23 @@ final class ProductProbes {
     return List.of(on.gemm(product));
   }
 
-  /** Scales F16 results so that some have to be rounded; bias, RELU, amax. */
+  /** The largest magnitude of results of more than one tile, and C in F32. */
+  private static List<Tensor> largest(Scope on, Gemm product) {
+    Tensor c = on.upload(Operands.exact(DType.F32, NONE, 6, rows(product), columns(product)));
+    Tensor amax = on.upload(Operands.number(0));
+    return List.of(on.gemm(product.plus(2, c).amax(amax)), amax);
+  }
+
+  /** Scales F16 results so that some have to be rounded; C in BF16, bias, RELU, amax. */
   private static List<Tensor> half(Scope on, Gemm product) {
+    Tensor c = on.upload(Operands.exact(DType.BF16, NONE, 6, rows(product), columns(product)));
     Tensor bias = on.upload(Operands.exact(DType.F16, NONE, 5, columns(product)));
     Tensor amax = on.upload(Operands.number(0));
     Tensor out =
         on.gemm(
             product
                 .alpha(0x1.8p-3f)
+                .plus(0.5f, c)
                 .bias(bias)
                 .activation(Activation.RELU)
                 .output(DType.F16)
@@ -84,6 +86,18 @@ final class ProductProbes {
     return List.of(on.gemm(product.plus(3, c).bias(bias).output(DType.BF16)));
   }
 
+  /** NaNs and infinities in C and bias, of each type that these may have. */
+  private static List<Tensor> infinite(Scope on, Gemm product) {
+    List<Tensor> results = new ArrayList<>();
+    for (DType dtype : List.of(DType.F32, DType.F16, DType.BF16)) {
+      Tensor c = on.upload(Operands.poisoned(dtype, NONE, 9, rows(product), columns(product)));
+      Tensor bias = on.upload(Operands.poisoned(dtype, NONE, 10, columns(product)));
+      results.add(on.gemm(product.plus(1, c)));
+      results.add(on.gemm(product.bias(bias)));
+    }
+    return results;
+  }
+
   /** Results in E4M3, of which some are too large. */
   private static List<Tensor> narrow(Scope on, Gemm product) {
     Tensor c = on.upload(Operands.exact(DType.BF16, NONE, 6, columns(product)));
@@ -91,11 +105,16 @@ final class ProductProbes {
   }
 
   private static List<Tensor> activated(Scope on, Gemm product) {
-    Gemm small = product.alpha(0x1p-10f);
-    return List.of(
-        on.gemm(small.activation(Activation.SILU)),
-        on.gemm(small.activation(Activation.GELU_TANH)),
-        on.gemm(small.activation(Activation.GELU_ERF)));
+    List<Tensor> results = new ArrayList<>();
+    // Sums of large elements need the first factor to come to lie where functions bend, others the
+    // second.
+    for (float alpha : new float[] {0x1p-10f, 0x1p-5f}) {
+      Gemm small = product.alpha(alpha);
+      results.add(on.gemm(small.activation(Activation.SILU)));
+      results.add(on.gemm(small.activation(Activation.GELU_TANH)));
+      results.add(on.gemm(small.activation(Activation.GELU_ERF)));
+    }
+    return results;
   }
 
   private static long rows(Gemm product) {
@@ -129,14 +148,47 @@ final class ProductProbes {
         on -> finish.of(on, Gemm.of(on.upload(left), on.upload(right).transposed())));
   }
 
+  /** Products of zero: whatever else comes to lie among the results is larger. */
+  private void zeros(String device, Kind a, Kind b) {
+    HostTensor left = Operands.exact(a.dtype(), a.scaling(), 9, 70, 128);
+    HostTensor right = Operands.zeros(b.dtype(), b.scaling(), 10, 20, 128);
+    add(
+        device,
+        Limit.NONE,
+        0,
+        a + " × zeros of " + b,
+        on -> {
+          Tensor amax = on.upload(Operands.number(0));
+          Gemm product = Gemm.of(on.upload(left), on.upload(right).transposed());
+          return List.of(on.gemm(product.amax(amax)), amax);
+        });
+  }
+
+  /** NaNs among the elements and scales of both operands. */
+  private void poisoned(String device, Kind a, Kind b, long m) {
+    HostTensor left = Operands.poisoned(a.dtype(), a.scaling(), 7, m, 150);
+    HostTensor right = Operands.poisoned(b.dtype(), b.scaling(), 8, 24, 150);
+    add(
+        device,
+        Limit.NONE,
+        0,
+        a + " × " + b + " with NaNs, " + m + " rows",
+        on -> List.of(on.gemm(Gemm.of(on.upload(left), on.upload(right).transposed()))));
+  }
+
   private void eachFinish(String device, Kind a, Kind b) {
     ranks(device, a, b, 18);
-    product(device, a, b, new Extents(3, 18, 20, 197), 0, ProductProbes::plain);
-    product(device, a, b, new Extents(1, 70, 20, 336), 0, ProductProbes::plain);
+    product(device, a, b, new Extents(3, 50, 52, 293), 0, ProductProbes::plain);
+    product(device, a, b, new Extents(1, 70, 20, 336), 0, ProductProbes::largest);
+    // So many tiles that some come after the one whose rows follow theirs.
+    product(device, a, b, new Extents(1, 260, 20, 33), 0, ProductProbes::plain);
+    poisoned(device, a, b, 20);
+    zeros(device, a, b);
     product(device, a, b, new Extents(1, 20, 40, 256), 0, ProductProbes::plain);
     product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::half);
     product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::added);
     product(device, a, b, new Extents(1, 20, 40, 70), 0, ProductProbes::narrow);
+    product(device, a, b, new Extents(1, 20, 40, 48), 0, ProductProbes::infinite);
     product(device, a, b, new Extents(1, 18, 12, 48), ACTIVATION, ProductProbes::activated);
   }
 
@@ -195,6 +247,14 @@ final class ProductProbes {
     Kind mxfp4 = kind(DType.F4_E2M1, Scaling.mx());
     eachFinish("sm_80", nvfp4, nvfp4);
     product("sm_80", mxfp4, mxfp4, blocks, 0, ProductProbes::plain);
+    Kind blocks4 = kind(DType.F4_E2M1, Scaling.block(1, 32));
+    product("sm_80", blocks4, kind(DType.F4_E2M1, ROWS), blocks, 0, ProductProbes::plain);
+    product("sm_80", kind(DType.BF16, NONE), blocks4, blocks, 0, ProductProbes::plain);
+    // No scales lie behind the last code.
+    Kind bare = kind(DType.F4_E2M1, NONE);
+    product(
+        "sm_80", kind(DType.BF16, NONE), bare, new Extents(1, 20, 20, 34), 0, ProductProbes::plain);
+    poisoned("sm_80", blocks4, mxfp4, 20);
     product("sm_80", nvfp4, mxfp4, new Extents(2, 18, 40, 200), 0, ProductProbes::plain);
     eachFinish("sm_80", kind(DType.BF16, NONE), nvfp4);
     product("sm_80", kind(DType.BF16, NONE), mxfp4, blocks, 0, ProductProbes::plain);
@@ -290,16 +350,35 @@ final class ProductProbes {
     product("sm_80", f16, f16, new Extents(1, 5, 40, 70), 0, ProductProbes::added);
     product("sm_80", f16, f16, new Extents(1, 5, 40, 70), 0, ProductProbes::narrow);
     product("sm_80", f16, f16, new Extents(1, 5, 12, 70), ACTIVATION, ProductProbes::activated);
+    Kind i4 = kind(DType.I4, Scaling.block(1, 32));
+    // As many elements as threads: whoever goes on too long writes behind the end.
+    Extents even = new Extents(1, 4, 64, 70);
+    for (Finish finish :
+        List.<Finish>of(ProductProbes::half, ProductProbes::added, ProductProbes::largest)) {
+      product("sm_80", f16, i4, even, 0, finish);
+    }
+    // More slices of K than shares.
+    Kind nvfp4 = kind(DType.F4_E2M1, Scaling.nvfp4());
+    Extents deep = new Extents(1, 2, 3, 33_300);
+    product("sm_80", f16, nvfp4, deep, 0, ProductProbes::plain);
     for (Kind a :
         List.of(
+            f16,
+            kind(DType.F32, NONE),
+            kind(DType.F8_E4M3, Scaling.mx()),
             kind(DType.F8_E5M2, Scaling.tensor()),
             kind(DType.F6_E2M3, Scaling.mx()),
             kind(DType.F6_E3M2, Scaling.columns()),
-            kind(DType.F4_E2M1, Scaling.nvfp4()),
+            nvfp4,
+            kind(DType.F4_E2M1, Scaling.rows()),
             kind(DType.I8, ROWS),
             kind(DType.I4, ROWS))) {
-      product("sm_80", a, f16, new Extents(1, 2, 20, 70), 0, ProductProbes::plain);
-      product("sm_80", a, f16, new Extents(1, 1, 20, 70), 0, ProductProbes::plain);
+      for (Kind weights : List.of(f16, i4, nvfp4)) {
+        product("sm_80", a, weights, new Extents(1, 2, 20, 70), 0, ProductProbes::plain);
+        product("sm_80", a, weights, new Extents(1, 1, 20, 70), 0, ProductProbes::plain);
+        poisoned("sm_80", a, weights, 1);
+        poisoned("sm_80", a, weights, 2);
+      }
     }
   }
 }

@@ -1,18 +1,18 @@
 package dev.minifloat.cuda.sim;
 
+import dev.minifloat.cuda.driver.DriverFunction;
 import dev.minifloat.cuda.sim.internal.driver.DeviceProperties;
 import dev.minifloat.cuda.sim.internal.driver.Gate;
 import dev.minifloat.cuda.sim.internal.driver.Settings;
 import dev.minifloat.cuda.sim.internal.driver.Simulation;
 import dev.minifloat.cuda.sim.internal.exec.MmaArithmetic;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /**
  * A CUDA driver without a GPU: its {@link #lookup} answers the names of {@code libcuda.so.1}'s
@@ -57,6 +57,7 @@ public final class SimulatedDriver implements AutoCloseable {
    *
    * @param devices names such as {@code sim:sm_89}; several are separated by commas
    * @throws IllegalArgumentException if a name is none, or the simulator doesn't know the kind
+   * @throws IllegalCallerException if the JVM denies native access
    */
   public static SimulatedDriver of(String devices) {
     Builder builder = builder();
@@ -64,6 +65,14 @@ public final class SimulatedDriver implements AutoCloseable {
       builder.device(name);
     }
     return builder.build();
+  }
+
+  /**
+   * The kinds of devices that can be simulated, by the names that NVIDIA gives them: sm_89. Targets
+   * of PTX for one device or a family alone, such as sm_90a, name the device too.
+   */
+  public static List<String> kinds() {
+    return DeviceProperties.kinds();
   }
 
   /** The driver's functions by their symbols ({@code cuMemAlloc_v2}, not {@code cuMemAlloc}). */
@@ -100,7 +109,11 @@ public final class SimulatedDriver implements AutoCloseable {
     return simulation.pending();
   }
 
-  /** Ends all contexts. Calls that come later return {@code CUDA_ERROR_DEINITIALIZED}. */
+  /**
+   * Ends all contexts. Calls that come later return {@code CUDA_ERROR_DEINITIALIZED}. A kernel that
+   * runs on, be it that another thread waits for it, is stopped: the way out of one that never
+   * ends.
+   */
   @Override
   public void close() {
     simulation.close();
@@ -108,10 +121,7 @@ public final class SimulatedDriver implements AutoCloseable {
 
   /** Describes a driver. Without a device of its own it gets one of {@code sm_89}. */
   public static final class Builder {
-    /** Targets for one device or a family name the device too: sm_90a, sm_100f, sm_120a. */
-    private static final Pattern NAME =
-        Pattern.compile("(?:sim:)?sm_(\\d+)(?:(?<=90)a|(?<=1\\d\\d)[af])?");
-
+    private static final String PREFIX = "sim:";
     private static final long DEFAULT_MEMORY = 1L << 30;
 
     private final List<DeviceProperties> devices = new ArrayList<>();
@@ -127,6 +137,20 @@ public final class SimulatedDriver implements AutoCloseable {
 
     private Builder() {}
 
+    private static void requireNativeAccess() {
+      try {
+        DriverFunction.requireNativeAccess();
+        // Restricted as well: this module needs access of its own.
+        MemorySegment.NULL.reinterpret(1);
+      } catch (IllegalCallerException e) {
+        throw new IllegalCallerException(
+            "the JVM denies native access: start java with --enable-native-access="
+                + "dev.minifloat.bindings,dev.minifloat.cuda,dev.minifloat.cuda.sim, or"
+                + " --enable-native-access=ALL-UNNAMED where the jars are on the class path",
+            e);
+      }
+    }
+
     /** Adds a device with 1 GiB of memory, of a kind such as {@code sim:sm_89}. */
     public Builder device(String name) {
       return device(name, DEFAULT_MEMORY);
@@ -135,20 +159,21 @@ public final class SimulatedDriver implements AutoCloseable {
     /**
      * Adds a device.
      *
-     * @param name {@code sim:sm_80}, 86, 89, 90, 100 or 120; {@code sim:sm_90a} and {@code
-     *     sim:sm_120f} are the devices that run what is made for them
+     * @param name one of {@link #kinds()}, which {@code sim:} may precede
      * @param memoryBytes its memory; it comes from Java's heap as it is used
+     * @throws IllegalArgumentException if there is no such kind, naming those that there are
      */
     public Builder device(String name, long memoryBytes) {
-      Matcher matcher = NAME.matcher(name);
-      if (!matcher.matches()) {
+      String kind = name.startsWith(PREFIX) ? name.substring(PREFIX.length()) : name;
+      if (!kinds().contains(kind)) {
         throw new IllegalArgumentException(
-            "'" + name + "' names no simulated device; 'sim:sm_89' does");
+            "name: there is no simulated device \"%s\"; there are %s"
+                .formatted(kind, String.join(", ", kinds())));
       }
       if (memoryBytes <= 0) {
         throw new IllegalArgumentException("a device with " + memoryBytes + " bytes of memory");
       }
-      devices.add(DeviceProperties.of(Integer.parseInt(matcher.group(1)), memoryBytes));
+      devices.add(DeviceProperties.named(kind, memoryBytes));
       return this;
     }
 
@@ -206,8 +231,13 @@ public final class SimulatedDriver implements AutoCloseable {
       return this;
     }
 
-    /** The driver. */
+    /**
+     * The driver.
+     *
+     * @throws IllegalCallerException if the JVM denies native access, with the flag that grants it
+     */
     public SimulatedDriver build() {
+      requireNativeAccess();
       List<DeviceProperties> all = devices;
       if (noDevices) {
         all = List.of();

@@ -112,6 +112,7 @@ class DriverBasicsTest {
     Client client = Client.ready(driver);
     driver.close();
     client.fails(CuResult.DEINITIALIZED, cuCtxSynchronize);
+    assertEquals("CUDA_ERROR_DEINITIALIZED", text(client, cuGetErrorName, 4));
     client.close();
   }
 
@@ -271,5 +272,20 @@ class DriverBasicsTest {
   void unknownDevicesAreRefused() {
     assertThrows(IllegalArgumentException.class, () -> SimulatedDriver.of("sim:sm_42"));
     assertThrows(IllegalArgumentException.class, () -> SimulatedDriver.of("cuda"));
+    String message =
+        assertThrows(IllegalArgumentException.class, () -> SimulatedDriver.of("sim:sm_99999999999"))
+            .getMessage();
+    for (String kind : SimulatedDriver.kinds()) {
+      assertTrue(message.contains(kind), message);
+    }
+  }
+
+  @Test
+  void everyKindIsThere() {
+    for (String kind : SimulatedDriver.kinds()) {
+      try (SimulatedDriver driver = SimulatedDriver.of("sim:" + kind)) {
+        assertTrue(driver.lookup().find("cuInit").isPresent(), kind);
+      }
+    }
   }
 }

@@ -36,7 +36,8 @@ public record Device(
       MemorySegment out = arena.allocate(ValueLayout.JAVA_LONG);
       driver.call(DriverFunction.cuDeviceGet, out, ordinal);
       int handle = out.get(ValueLayout.JAVA_INT, 0);
-      MemorySegment name = arena.allocate(NAME_BYTES);
+      // The driver ends the name with a 0; this has one more, should it not.
+      MemorySegment name = arena.allocate(NAME_BYTES + 1);
       driver.call(DriverFunction.cuDeviceGetName, name, NAME_BYTES, handle);
       driver.call(DriverFunction.cuDeviceTotalMem_v2, out, handle);
       long memoryBytes = out.get(ValueLayout.JAVA_LONG, 0);

@@ -15,7 +15,8 @@ final class DriverLibrary {
   private static final int OLDEST = 11000;
 
   private static final String SIMULATOR =
-      "to try the kernels without a GPU, ask for the backend cuda-sim:sm_89";
+      "to try the kernels without a GPU, ask the minifloat command for the backend cuda-sim:sm_89, or"
+          + " give CudaBackend.on the lookup of a SimulatedDriver (minifloat-cuda-sim)";
 
   private DriverLibrary() {}
 

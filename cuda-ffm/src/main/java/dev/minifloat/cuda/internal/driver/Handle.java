@@ -1,5 +1,6 @@
 package dev.minifloat.cuda.internal.driver;
 
+import dev.minifloat.cuda.CudaException;
 import dev.minifloat.cuda.driver.DriverFunction;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -106,7 +107,11 @@ final class Handle implements AutoCloseable {
         handle = address == 0 ? null : new Handle(context, kind, address, release);
       }
       if (handle == null) {
-        throw new IllegalStateException(create.symbol() + " succeeded and made nothing");
+        throw new CudaException(
+            create.symbol() + " of " + context.driver() + " succeeded and made nothing",
+            create.symbol(),
+            Driver.SUCCESS,
+            "CUDA_SUCCESS");
       }
       return handle;
     } catch (RuntimeException e) {

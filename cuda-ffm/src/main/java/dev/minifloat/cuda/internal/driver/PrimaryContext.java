@@ -26,6 +26,9 @@ import org.slf4j.LoggerFactory;
 public final class PrimaryContext implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger("dev.minifloat.cuda");
 
+  /** What a driver that shut down says. */
+  private static final int ENDED = Cuda.CUDA_ERROR_DEINITIALIZED();
+
   /** Added to the number of children while the context is open. */
   private static final long OPEN = 1L << 62;
 
@@ -34,6 +37,7 @@ public final class PrimaryContext implements AutoCloseable {
   private final AtomicLong children = new AtomicLong(OPEN);
   private final Cleaner.Cleanable cleanable;
   private volatile CudaException broken;
+  private volatile boolean driverEnded;
 
   private PrimaryContext(Device device, MemorySegment pointer) {
     this.device = device;
@@ -99,6 +103,10 @@ public final class PrimaryContext implements AutoCloseable {
 
   /** The results of making the context current, of a function, and of undoing the former. */
   private record Outcome(int pushed, int result, int popped) {
+    boolean saysEnded() {
+      return pushed == ENDED || result == ENDED || popped == ENDED;
+    }
+
     void requireContext(PrimaryContext context) {
       context.require(pushed, DriverFunction.cuCtxPushCurrent_v2, context.pointer);
       context.require(popped, DriverFunction.cuCtxPopCurrent_v2);
@@ -169,6 +177,9 @@ public final class PrimaryContext implements AutoCloseable {
     if (result == Driver.SUCCESS) {
       return;
     }
+    if (result == ENDED) {
+      driverEnded = true;
+    }
     CudaException failure = driver().failure(result, function, arguments);
     CudaException first = broken;
     if (first != null) {
@@ -179,6 +190,11 @@ public final class PrimaryContext implements AutoCloseable {
       broken = failure;
     }
     throw failure;
+  }
+
+  /** Whether a call was told that the driver has shut down: all that it made went with it. */
+  boolean driverHasEnded() {
+    return driverEnded;
   }
 
   /** What made the context unusable; null while it is usable. */
@@ -204,12 +220,18 @@ public final class PrimaryContext implements AutoCloseable {
 
   /**
    * Calls what gives something back, whose address is the first argument. What belonged to a
-   * context that the device left unusable is gone with it: that is no failure any more.
+   * context that the device left unusable is gone with it, and so is everything when the driver has
+   * shut down, as it does at the end of a process: that is no failure any more.
    */
   void giveBack(DriverFunction function, Object... arguments) {
     Outcome first = invoke(function, arguments);
     // If it was not called: once more, for who would do so later?
     Outcome last = first.pushed() == Driver.SUCCESS ? first : invoke(function, arguments);
+    if (last.saysEnded()) {
+      driverEnded = true;
+      LOG.debug("{} after the driver shut down", function.symbol());
+      return;
+    }
     if (broken != null && last.result() == broken.result()) {
       LOG.debug("{} after the device stopped: {}", function.symbol(), broken.resultName());
       return;
@@ -272,7 +294,10 @@ public final class PrimaryContext implements AutoCloseable {
 
   private void end() {
     cleanable.clean();
-    driver().call(DriverFunction.cuDevicePrimaryCtxRelease_v2, device.handle());
+    int result = driver().bind(DriverFunction.cuDevicePrimaryCtxRelease_v2).call(device.handle());
+    if (result != ENDED) {
+      driver().require(result, DriverFunction.cuDevicePrimaryCtxRelease_v2, device.handle());
+    }
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.minifloat.cuda.internal.driver;
 
+import dev.minifloat.cuda.CudaException;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -78,10 +79,17 @@ public final class Transfers implements AutoCloseable {
       if (context.broken() != null) {
         return;
       }
-      if (recorded) {
-        done.synchronize();
-      } else {
-        context.synchronize();
+      try {
+        if (recorded) {
+          done.synchronize();
+        } else {
+          context.synchronize();
+        }
+      } catch (CudaException e) {
+        // A driver that shut down copies nothing any more.
+        if (!context.driverHasEnded()) {
+          throw e;
+        }
       }
     }
 

@@ -10,6 +10,7 @@ import dev.minifloat.cuda.internal.plan.KernelSet;
 import dev.minifloat.cuda.internal.plan.LaunchGrid;
 import dev.minifloat.cuda.internal.plan.ProductChoice;
 import dev.minifloat.cuda.internal.plan.ProductChoice.Extents;
+import dev.minifloat.cuda.internal.plan.RowParts;
 import dev.minifloat.cuda.internal.plan.Turn;
 import dev.minifloat.kernels.KernelEntry;
 import dev.minifloat.spi.GemmCall;
@@ -104,6 +105,13 @@ final class Products {
     if (call.out().shape().elements() == 0) {
       return;
     }
+    for (GemmCall part : RowParts.of(call, RowParts.MOST)) {
+      multiply(part);
+    }
+  }
+
+  /** A product that a grid has CTAs for; its amax is that of what it was and of the result. */
+  private void multiply(GemmCall call) {
     DeviceView a = DeviceView.of(call.a(), 2);
     DeviceView b = DeviceView.of(call.b().transposed(), 2);
     Epilogue to = Epilogue.of(call);

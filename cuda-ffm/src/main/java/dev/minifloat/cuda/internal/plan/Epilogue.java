@@ -47,15 +47,15 @@ public record Epilogue(
     return ParameterType.EPILOGUE.layout().byteOffset(groupElement(member));
   }
 
-  /** The epilogue of a call; c isn't read where beta is 0. */
+  /** The epilogue of a call, whose out has no gaps; c isn't read where beta is 0. */
   public static Epilogue of(GemmCall call) {
     boolean readsC = call.c() != null && call.beta() != 0;
     return new Epilogue(
         readsC ? DeviceView.of(call.c(), 0) : DeviceView.absent(),
         DeviceView.ofNullable(call.bias()),
-        address(call.out()),
+        DeviceView.of(call.out(), 0).address(),
         call.out().dtype(),
-        call.amax() == null ? 0 : address(call.amax()),
+        call.amax() == null ? 0 : DeviceView.of(call.amax(), 0).address(),
         call.alpha(),
         call.beta(),
         call.activation());
@@ -66,16 +66,12 @@ public record Epilogue(
     return new Epilogue(
         DeviceView.absent(),
         DeviceView.absent(),
-        address(out),
+        DeviceView.of(out, 0).address(),
         out.dtype(),
         0,
         1,
         0,
         Activation.NONE);
-  }
-
-  private static long address(TensorView whole) {
-    return ((DeviceStorage) whole.storage()).data();
   }
 
   /** Writes the struct. */

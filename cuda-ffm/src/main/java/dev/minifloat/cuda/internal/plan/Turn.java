@@ -45,7 +45,7 @@ public record Turn(
               ? Optional.of(new Turn(from, repeated, batch, Scaling.rows(), false))
               : Optional.empty();
       case Scaling.Block(int rows, int columns) ->
-          isStorageTurned(from)
+          isStorageTurned(from) && areFew(from.source().grid().gridRows())
               ? Optional.of(new Turn(from, repeated, batch, Scaling.block(columns, rows), true))
               : Optional.empty();
       case Scaling.Rows _, Scaling.Mx _, Scaling.NvFp4 _ -> Optional.empty();
@@ -105,10 +105,12 @@ public record Turn(
   /** Whether the kernel for transposing takes it; another copies any view, element by element. */
   public boolean isPlain() {
     DType dtype = from.source().dtype();
-    return dtype.bits() >= 8
-        && from.stride(-2) == 1
-        && from.rank() <= 3
-        && Math.ceilDiv(columns(), 32L) <= LaunchGrid.MAX_YZ;
+    return dtype.bits() >= 8 && from.stride(-2) == 1 && from.rank() <= 3 && areFew(columns());
+  }
+
+  /** Whether the kernel for transposing, which takes 32 rows at a time, has CTAs for so many. */
+  private static boolean areFew(long rows) {
+    return Math.ceilDiv(rows, 32L) <= LaunchGrid.MAX_YZ;
   }
 
   /**

@@ -9,8 +9,13 @@ import dev.minifloat.cuda.driver.DriverFunction;
 import dev.minifloat.cuda.sim.SimulatedDriver;
 import dev.minifloat.spi.Availability;
 import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -43,6 +48,33 @@ class DriverTest {
       assertEquals(1, devices.get(1).ordinal());
       assertEquals(32, devices.get(1).attribute(10), "threads of a warp");
       assertEquals("Simulated sm_89 (device 1 of the simulator, sm_89)", devices.get(1).toString());
+    }
+  }
+
+  /** Stands for cuDeviceGetName, and leaves no room for the 0 that ends a name. */
+  static int fill(MemorySegment name, int bytes, int device) {
+    name.reinterpret(bytes).fill((byte) 'x');
+    return Driver.SUCCESS;
+  }
+
+  @Test
+  void aNameWithoutAnEndIsCut() throws Exception {
+    MethodHandle fill =
+        MethodHandles.lookup()
+            .findStatic(
+                DriverTest.class,
+                "fill",
+                MethodType.methodType(int.class, MemorySegment.class, int.class, int.class));
+    try (SimulatedDriver simulator = SimulatedDriver.of("sim:sm_80");
+        Arena arena = Arena.ofShared()) {
+      MemorySegment stub =
+          Linker.nativeLinker()
+              .upcallStub(fill, DriverFunction.cuDeviceGetName.descriptor(), arena);
+      SymbolLookup lookup =
+          name ->
+              name.equals("cuDeviceGetName") ? Optional.of(stub) : simulator.lookup().find(name);
+      String name = Driver.open(lookup, "a driver").devices().getFirst().name();
+      assertEquals("x".repeat(256), name);
     }
   }
 

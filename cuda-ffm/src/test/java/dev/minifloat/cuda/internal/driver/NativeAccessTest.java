@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.minifloat.MinifloatException;
 import dev.minifloat.cuda.driver.DriverFunction;
+import dev.minifloat.cuda.sim.SimulatedDriver;
 import dev.minifloat.kernels.KernelCatalog;
 import java.io.File;
 import java.net.URISyntaxException;
@@ -34,6 +35,19 @@ class NativeAccessTest {
     }
   }
 
+  /** Tries to make a simulated driver. */
+  static final class OpenSimulator {
+    private OpenSimulator() {}
+
+    public static void main(String[] arguments) {
+      try (SimulatedDriver driver = SimulatedDriver.of("sim:sm_80")) {
+        System.out.println("opened " + driver.leaks());
+      } catch (IllegalCallerException e) {
+        System.out.println("reasons " + e.getMessage());
+      }
+    }
+  }
+
   private static String java(List<String> arguments) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -47,10 +61,9 @@ class NativeAccessTest {
     return said;
   }
 
-  private static String onClassPath(String... flags) throws Exception {
+  private static String onClassPath(Class<?> program, String... flags) throws Exception {
     List<String> arguments = new ArrayList<>(List.of(flags));
-    arguments.addAll(
-        List.of("-cp", System.getProperty("java.class.path"), OpenDriver.class.getName()));
+    arguments.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
     return java(arguments);
   }
 
@@ -84,7 +97,7 @@ class NativeAccessTest {
 
   @Test
   void deniedAccessIsAReason() throws Exception {
-    String classPath = onClassPath();
+    String classPath = onClassPath(OpenDriver.class);
     assertTrue(classPath.contains(DENIED), classPath);
     assertTrue(classPath.contains("--enable-native-access=ALL-UNNAMED"), classPath);
     String modulePath = onModulePath();
@@ -94,8 +107,18 @@ class NativeAccessTest {
   }
 
   @Test
+  void theSimulatorSaysWhichFlagItNeeds() throws Exception {
+    String denied = onClassPath(OpenSimulator.class);
+    assertTrue(denied.contains(DENIED), denied);
+    assertTrue(denied.contains("--enable-native-access=ALL-UNNAMED"), denied);
+    assertTrue(denied.contains("dev.minifloat.cuda.sim"), denied);
+    String given = onClassPath(OpenSimulator.class, "--enable-native-access=ALL-UNNAMED");
+    assertFalse(given.contains(DENIED), given);
+  }
+
+  @Test
   void theFlagsThatMessagesNameHelp() throws Exception {
-    String classPath = onClassPath("--enable-native-access=ALL-UNNAMED");
+    String classPath = onClassPath(OpenDriver.class, "--enable-native-access=ALL-UNNAMED");
     assertFalse(classPath.contains(DENIED), classPath);
     String modulePath =
         onModulePath("--enable-native-access=dev.minifloat.bindings,dev.minifloat.cuda");

@@ -11,6 +11,12 @@ final class Context extends Resource {
   private final Handles handles;
   private final Map<Threads.State, Stream> perThread = new HashMap<>();
   private final List<Stream> streams = new ArrayList<>();
+
+  /** CU_LIMIT_MALLOC_HEAP_SIZE. */
+  static final int HEAP_LIMIT = 2;
+
+  static final long DEFAULT_HEAP = 8 << 20;
+
   private final Map<Integer, Long> limits = new HashMap<>();
   private Stream legacy;
   private List<String> retainedAt = List.of();
@@ -62,6 +68,11 @@ final class Context extends Resource {
 
   void flags(int value) {
     flags = value;
+  }
+
+  /** Bytes that kernels of a module can have allocated with malloc. */
+  long heapBytes() {
+    return limits.getOrDefault(HEAP_LIMIT, DEFAULT_HEAP);
   }
 
   Map<Integer, Long> limits() {

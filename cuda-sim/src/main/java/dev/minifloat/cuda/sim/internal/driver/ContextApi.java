@@ -77,7 +77,7 @@ final class ContextApi {
         switch (limit) {
           case 0 -> 1024; // stack of a thread
           case 1 -> 1 << 20; // printf's buffer
-          case 2 -> 8 << 20; // heap of malloc
+          case Context.HEAP_LIMIT -> Context.DEFAULT_HEAP;
           case 5 -> 64; // granularity of fetches into L2
           case 6 -> 0; // L2 set aside
           case 3, 4, 7, 8, 9 ->

@@ -1,5 +1,8 @@
 package dev.minifloat.cuda.sim.internal.driver;
 
+import java.util.ArrayList;
+import java.util.List;
+
 /**
  * What a device says of itself. The figures of an architecture are those of a card that has it, as
  * NVIDIA publishes them (CUDA C++ Programming Guide, "Compute Capabilities"); the memory is as
@@ -32,8 +35,31 @@ public record DeviceProperties(
     int memoryKilohertz,
     int singleToDouble) {
 
+  /** The architectures that there are properties of. */
+  private static final List<Integer> ARCHITECTURES = List.of(80, 86, 89, 90, 100, 120);
+
   private static final int KIB = 1 << 10;
   private static final int MIB = 1 << 20;
+
+  /** What devices are called: sm_90, and as PTX made for it alone names it, sm_90a. */
+  public static List<String> kinds() {
+    List<String> kinds = new ArrayList<>();
+    for (int number : ARCHITECTURES) {
+      kinds.add("sm_" + number);
+      if (number >= 90) {
+        kinds.add("sm_" + number + "a");
+      }
+      if (number >= 100) {
+        kinds.add("sm_" + number + "f");
+      }
+    }
+    return kinds;
+  }
+
+  /** The properties of one of {@link #kinds}. */
+  public static DeviceProperties named(String kind, long memoryBytes) {
+    return of(Integer.parseInt(kind.replaceAll("[^0-9]", "")), memoryBytes);
+  }
 
   /**
    * The properties of an architecture.
@@ -128,9 +154,7 @@ public record DeviceProperties(
               64);
       default ->
           throw new IllegalArgumentException(
-              "there is no simulated sm_"
-                  + architecture
-                  + "; there are sm_80, 86, 89, 90, 100, 120");
+              "architecture: %d is none of %s".formatted(architecture, ARCHITECTURES));
     };
   }
 

@@ -45,6 +45,10 @@ public final class Gate implements SymbolLookup {
           DriverFunction.cuGetErrorString,
           DriverFunction.cuGetProcAddress_v2);
 
+  /** What needs nothing that ends with the driver. */
+  private static final Set<DriverFunction> AFTER_THE_END =
+      EnumSet.of(DriverFunction.cuGetErrorName, DriverFunction.cuGetErrorString);
+
   /**
    * What gives something back even if it reports an error, as "this function may also return error
    * codes from previous, asynchronous launches" says of it.
@@ -173,9 +177,7 @@ public final class Gate implements SymbolLookup {
 
   private void perform(DriverFunction function, MethodHandle target, Object[] arguments)
       throws Throwable {
-    if (simulation.isClosed()) {
-      throw CuResult.DEINITIALIZED.because("the simulated driver was closed");
-    }
+    requireOpen(function);
     if (target == null) {
       throw CuResult.NOT_SUPPORTED.because("the simulator doesn't do this");
     }
@@ -186,6 +188,7 @@ public final class Gate implements SymbolLookup {
     }
     simulation.lock().lock();
     try {
+      requireOpen(function);
       if (simulation.threads().current().inHostFunction) {
         throw CuResult.NOT_PERMITTED.because("a host function must not call the driver");
       }
@@ -198,6 +201,12 @@ public final class Gate implements SymbolLookup {
     }
   }
 
+  private void requireOpen(DriverFunction function) {
+    if (simulation.isClosed() && !AFTER_THE_END.contains(function)) {
+      throw CuResult.DEINITIALIZED.because("the simulated driver was closed");
+    }
+  }
+
   private static int result(DriverFunction function, Throwable thrown) {
     CuResult result =
         switch (thrown) {
@@ -207,7 +216,13 @@ public final class Gate implements SymbolLookup {
           default -> CuResult.UNKNOWN;
         };
     try {
-      if (result == CuResult.UNKNOWN) {
+      if (thrown instanceof OutOfMemoryError) {
+        LOG.warn(
+            "{}: Java's heap, in which simulated devices keep their memory and programs, is full: {};"
+                + " a larger -Xmx helps",
+            function.symbol(),
+            thrown.getMessage());
+      } else if (result == CuResult.UNKNOWN) {
         LOG.error("{} failed within the simulator", function.symbol(), thrown);
       } else {
         LOG.debug("{}: {}: {}", function.symbol(), result.symbol(), thrown.getMessage());

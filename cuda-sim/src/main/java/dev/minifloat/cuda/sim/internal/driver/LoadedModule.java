@@ -61,9 +61,11 @@ final class LoadedModule extends Resource {
       int dynamicBytes,
       byte[] bytes) {
     Device device = context.device();
+    linked.limitHeap(context.heapBytes());
     Interpreter interpreter =
         new Interpreter(
-            simulation.settings().options(device.properties(), simulation.nextLaunch()));
+            simulation.settings().options(device.properties(), simulation.nextLaunch()),
+            simulation::isStopping);
     return interpreter.launch(
         linked, kernel, grid, block, cluster, dynamicBytes, bytes, device.memory());
   }

@@ -10,8 +10,6 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.function.Supplier;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -22,10 +20,6 @@ final class ModuleLoader {
   private static final int ELF = 0x464C_457F;
   private static final int FAT_BINARY = 0xBA55_ED50;
   private static final int FAT_BINARY_WRAPPER = 0x4662_43B1;
-  private static final Pattern VERSION =
-      Pattern.compile("^\\s*\\.version\\s+(\\d{1,4})\\.(\\d{1,4})", Pattern.MULTILINE);
-  private static final Pattern TARGET =
-      Pattern.compile("^\\s*\\.target\\s+(sm_\\d{1,4}[af]?)\\b", Pattern.MULTILINE);
 
   private final Simulation simulation;
 
@@ -103,25 +97,20 @@ final class ModuleLoader {
   }
 
   private void requireVersion(String text) {
-    Matcher matcher = VERSION.matcher(text);
-    if (!matcher.find()) {
-      throw CuResult.INVALID_PTX.because("the image has no .version: it is no PTX text");
-    }
-    int version = Integer.parseInt(matcher.group(1)) * 10 + Integer.parseInt(matcher.group(2));
+    int version = PtxModule.version(text);
     int newest = simulation.settings().newestPtx();
     if (version > newest) {
       throw CuResult.UNSUPPORTED_PTX_VERSION.because(
-          "unsupported .version %s.%s; current version is '%d.%d'"
-              .formatted(matcher.group(1), matcher.group(2), newest / 10, newest % 10));
+          "unsupported .version %d.%d; current version is '%d.%d'"
+              .formatted(version / 10, version % 10, newest / 10, newest % 10));
     }
   }
 
   private static void requireTarget(String text, DeviceProperties device) {
-    Matcher matcher = TARGET.matcher(text);
-    if (matcher.find() && !device.runs(matcher.group(1))) {
+    String target = PtxModule.target(text);
+    if (!device.runs(target)) {
       throw CuResult.INVALID_PTX.because(
-          "code for .target %s doesn't run on sm_%d"
-              .formatted(matcher.group(1), device.architecture()));
+          "code for .target %s doesn't run on sm_%d".formatted(target, device.architecture()));
     }
   }
 

@@ -92,6 +92,7 @@ final class Scheduler {
     try {
       context.device().advance(task.work.run(simulation, context));
     } catch (LaunchFault fault) {
+      simulation.printed(fault.output());
       abandon(context, result(fault.kind()), fault.getMessage());
     } catch (DeviceFault fault) {
       abandon(context, result(fault.kind()), task.work.describe() + ": " + fault.getMessage());
@@ -131,6 +132,8 @@ final class Scheduler {
       case ILLEGAL_INSTRUCTION -> CuResult.ILLEGAL_INSTRUCTION;
       case DEADLOCK, LIMIT -> CuResult.LAUNCH_TIMEOUT;
       case UNINITIALIZED_READ, RACE, TRAP -> CuResult.LAUNCH_FAILED;
+      case ASSERTION -> CuResult.ASSERT;
+      case STOPPED -> CuResult.DEINITIALIZED;
     };
   }
 

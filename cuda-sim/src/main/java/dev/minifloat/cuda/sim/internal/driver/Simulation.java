@@ -5,6 +5,7 @@ import dev.minifloat.cuda.sim.internal.memory.Allocation;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +29,10 @@ public final class Simulation {
   private final List<Device> devices = new ArrayList<>();
   private final List<Capture> captures = new ArrayList<>();
   private final Scheduler scheduler;
+
+  /** Threads that are closing it, or wait for the lock to do so. */
+  private final AtomicInteger closers = new AtomicInteger();
+
   private volatile boolean closed;
   private volatile String lastTrap;
   private volatile LaunchReport lastLaunch;
@@ -79,8 +84,12 @@ public final class Simulation {
     }
   }
 
-  /** Ends it: later calls return {@code CUDA_ERROR_DEINITIALIZED}. */
+  /**
+   * Ends it: later calls return {@code CUDA_ERROR_DEINITIALIZED}. Work in streams still happens,
+   * but a kernel that runs long is stopped, for it might never end.
+   */
   public void close() {
+    closers.incrementAndGet();
     lock.lock();
     try {
       closed = true;
@@ -91,8 +100,14 @@ public final class Simulation {
       }
       handles.all().forEach(this::release);
     } finally {
+      closers.decrementAndGet();
       lock.unlock();
     }
+  }
+
+  /** Whether somebody is about to close it, and kernels should end. */
+  boolean isStopping() {
+    return closers.get() > 0;
   }
 
   boolean isClosed() {
@@ -152,8 +167,13 @@ public final class Simulation {
 
   void launched(LaunchReport report) {
     lastLaunch = report;
-    if (!report.output().isEmpty()) {
-      settings.output().accept(report.output());
+    printed(report.output());
+  }
+
+  /** Hands on what a kernel's threads printed. */
+  void printed(String text) {
+    if (!text.isEmpty()) {
+      settings.output().accept(text);
     }
   }
 

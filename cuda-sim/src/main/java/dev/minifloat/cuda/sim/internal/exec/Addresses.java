@@ -11,6 +11,7 @@ import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
  *   0x0100_0000_0000 + a   shared address a: bits 24–27 the block's rank in its cluster
  *   0x0200_0000_0000 + a   local address a of whoever asks
  *   0x0300_0000_0000 + a   parameter address a
+ *   0x0400_0000_0000 + 16f function f of the module, which can only be called
  *   0x7f00_0000_0000 …     global memory
  * </pre>
  */
@@ -18,6 +19,7 @@ final class Addresses {
   static final long SHARED_WINDOW = 0x0100_0000_0000L;
   static final long LOCAL_WINDOW = 0x0200_0000_0000L;
   static final long PARAM_WINDOW = 0x0300_0000_0000L;
+  private static final long FUNCTION_WINDOW = 0x0400_0000_0000L;
   static final long WINDOW_BYTES = 1L << 28;
 
   /** Parameter addresses from here on are the kernel's; below, the running function's own. */
@@ -26,6 +28,11 @@ final class Addresses {
   private static final int BLOCK_SHIFT = 24;
 
   private Addresses() {}
+
+  /** The address of a module's n-th function of those that have one. */
+  static long function(int number) {
+    return FUNCTION_WINDOW + 16L * number;
+  }
 
   /** The space of a generic address; global if it lies in no window. */
   static StateSpace space(long address) {

@@ -6,12 +6,13 @@ import dev.minifloat.cuda.sim.internal.ptx.Operand;
 import dev.minifloat.cuda.sim.internal.ptx.PtxException;
 import dev.minifloat.cuda.sim.internal.ptx.PtxFunction;
 import dev.minifloat.cuda.sim.internal.ptx.Register;
+import dev.minifloat.cuda.sim.internal.ptx.SourcePosition;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
 import java.util.List;
 
 /** A call of a function by its name (PTX ISA, "call"; "Abstracting the ABI"). */
-final class CallOp extends Op {
+final class CallOp extends Op implements Caller {
   /**
    * One argument or result: a place in the caller and its place in the callee.
    *
@@ -21,8 +22,28 @@ final class CallOp extends Op {
    * @param calleeOffset its offset in parameter memory there
    * @param bytes its size
    */
-  private record Passed(
+  record Passed(
       int callerRegister, int callerOffset, int calleeRegister, int calleeOffset, int bytes) {
+
+    /** The value that the caller passes, for a callee without a frame. */
+    long read(Frame caller, int lane) {
+      return callerRegister < 0
+          ? Bytes.get(caller.parameters, at(caller, callerOffset, lane), bytes)
+          : caller.registers[callerRegister + lane];
+    }
+
+    /** Hands the caller a value from a callee without a frame. */
+    void write(Frame caller, int lane, long value) {
+      if (callerRegister < 0) {
+        Bytes.put(caller.parameters, at(caller, callerOffset, lane), bytes, value);
+      } else {
+        caller.registers[callerRegister + lane] = value;
+      }
+    }
+
+    private static int at(Frame frame, int offset, int lane) {
+      return lane * frame.code.code().parameterBytes() + offset;
+    }
 
     void pass(Frame caller, Frame callee, int lane) {
       copy(caller, callerRegister, callerOffset, callee, calleeRegister, calleeOffset, bytes, lane);
@@ -41,8 +62,8 @@ final class CallOp extends Op {
         int toOffset,
         int bytes,
         int lane) {
-      int fromAt = lane * from.code.code().parameterBytes() + fromOffset;
-      int toAt = lane * to.code.code().parameterBytes() + toOffset;
+      int fromAt = at(from, fromOffset, lane);
+      int toAt = at(to, toOffset, lane);
       if (fromRegister < 0 && toRegister < 0) {
         System.arraycopy(from.parameters, fromAt, to.parameters, toAt, bytes);
         return;
@@ -70,33 +91,49 @@ final class CallOp extends Op {
   }
 
   static Op decode(Operands o, Instruction i) {
+    if (o.get(1) instanceof Operand.Reg) {
+      return IndirectCallOp.decode(o);
+    }
     Operand.FunctionName name = (Operand.FunctionName) o.get(1);
     PtxFunction callee = o.decoder().callee(name);
-    ParameterLayout layout = new ParameterLayout(callee);
     List<Operand> results = ((Operand.Arguments) o.get(0)).elements();
     List<Operand> arguments = ((Operand.Arguments) o.get(2)).elements();
     if (callee.entry()) {
       throw new PtxException(
           name.position(), "'" + name.name() + "' is a kernel: it can't be called");
     }
+    SystemFunction system = SystemFunction.of(callee);
+    return system == null
+        ? of(o, callee, name.position())
+        : new SystemCallOp(
+            system,
+            passed(o, callee, name.position(), arguments, callee.parameters(), "arguments"),
+            passed(o, callee, name.position(), results, callee.results(), "results"));
+  }
+
+  /** The call of a function with a body, with the operands of a call instruction. */
+  static CallOp of(Operands o, PtxFunction callee, SourcePosition position) {
+    List<Operand> results = ((Operand.Arguments) o.get(0)).elements();
+    List<Operand> arguments = ((Operand.Arguments) o.get(2)).elements();
     return new CallOp(
         callee.name(),
-        passed(o, name, arguments, callee.parameters(), layout, "arguments"),
-        passed(o, name, results, callee.results(), layout, "results"));
+        passed(o, callee, position, arguments, callee.parameters(), "arguments"),
+        passed(o, callee, position, results, callee.results(), "results"));
   }
 
   private static List<Passed> passed(
       Operands o,
-      Operand.FunctionName name,
+      PtxFunction callee,
+      SourcePosition position,
       List<Operand> given,
       List<PtxFunction.Parameter> declared,
-      ParameterLayout layout,
       String what) {
+    ParameterLayout layout = new ParameterLayout(callee);
     if (given.size() != declared.size()) {
       throw new PtxException(
-          name.position(),
+          position,
           "the call has %d %s; '%s' has %d"
-              .formatted(given.size(), what, name.name(), declared.size()));
+              .formatted(given.size(), what, callee.name(), declared.size()));
     }
     java.util.ArrayList<Passed> passed = new java.util.ArrayList<>();
     for (int i = 0; i < given.size(); i++) {
@@ -154,8 +191,13 @@ final class CallOp extends Op {
     int mask = guarded(warp);
     if (mask == 0) {
       warp.pc++;
-      return;
+    } else {
+      call(warp, mask);
     }
+  }
+
+  /** Takes these lanes of the group into the function; the rest go on after the call. */
+  void call(Warp warp, int mask) {
     CodeInstance instance = warp.block.launch().function(callee);
     Frame caller = warp.frame;
     Frame frame = instance.frame(warp.block, warp.index);
@@ -172,8 +214,8 @@ final class CallOp extends Op {
     warp.enter(mask, frame, instance.code().firstPc());
   }
 
-  /** Hands the results to the caller. */
-  void giveBack(Frame from, Frame caller, int lane) {
+  @Override
+  public void giveBack(Frame from, Frame caller, int lane) {
     for (Passed result : results) {
       result.giveBack(from, caller, lane);
     }

@@ -1,5 +1,6 @@
 package dev.minifloat.cuda.sim.internal.exec;
 
+import dev.minifloat.cuda.sim.internal.ptx.CallPrototype;
 import dev.minifloat.cuda.sim.internal.ptx.Constants;
 import dev.minifloat.cuda.sim.internal.ptx.Instruction;
 import dev.minifloat.cuda.sim.internal.ptx.Operand;
@@ -23,7 +24,13 @@ final class FunctionDecoder {
     /** The address of a global or constant variable. */
     long address(Variable variable);
 
-    /** A function that can be called. */
+    /** The address of a function. */
+    long address(Operand.FunctionName name);
+
+    /** The functions that a call through an address can reach, by their addresses. */
+    Map<Long, PtxFunction> reachable(CallPrototype prototype);
+
+    /** A function that can be called: one with a body, or one that the device defines. */
     PtxFunction function(Operand.FunctionName name);
   }
 
@@ -102,8 +109,17 @@ final class FunctionDecoder {
 
   PtxFunction callee(Operand.FunctionName name) {
     PtxFunction callee = globals.function(name);
-    callees.add(callee.name());
+    if (callee.isDefined()) {
+      callees.add(callee.name());
+    }
     return callee;
+  }
+
+  /** What a call through an address can reach. */
+  Map<Long, PtxFunction> reachable(CallPrototype prototype) {
+    Map<Long, PtxFunction> found = globals.reachable(prototype);
+    found.values().forEach(function -> callees.add(function.name()));
+    return found;
   }
 
   private Op decode(Instruction instruction) {
@@ -152,7 +168,8 @@ final class FunctionDecoder {
           constant(new Constant.Value(Constants.bits(immediate, type)));
       case Operand.Special special -> special(special.register());
       case Operand.Symbol symbol -> symbol(symbol);
-      case Operand.FunctionName _,
+      case Operand.FunctionName name -> constant(new Constant.Value(globals.address(name)));
+      case Operand.Prototype _,
           Operand.Address _,
           Operand.Vector _,
           Operand.Pair _,

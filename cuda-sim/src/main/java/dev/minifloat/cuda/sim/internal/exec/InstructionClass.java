@@ -35,6 +35,7 @@ public enum InstructionClass {
       case "shfl", "vote", "match", "redux", "elect" -> SYNCHRONIZE;
       case "ldmatrix", "stmatrix", "movmatrix" -> MATRIX_LOAD;
       case "mma" -> MATRIX_MULTIPLY;
+      case "wmma" -> instruction.has(".mma") ? MATRIX_MULTIPLY : MATRIX_LOAD;
       default -> arithmetic(instruction);
     };
   }

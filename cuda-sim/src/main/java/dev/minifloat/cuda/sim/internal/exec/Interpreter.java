@@ -12,6 +12,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs kernels. A block runs until it ends, in an order that the seed decides; one that takes long
@@ -27,10 +30,27 @@ public final class Interpreter {
 
   private static final int MOST_THREADS = 1024;
 
-  private final ExecutionOptions options;
+  /** Warp instructions after which the log says that a launch takes long: seconds to minutes. */
+  private static final long LONG = 1L << 29;
 
+  private static final Logger LOG = LoggerFactory.getLogger("dev.minifloat.cuda.sim");
+
+  private final ExecutionOptions options;
+  private final BooleanSupplier stopped;
+
+  /** Launches that nobody can stop. */
   public Interpreter(ExecutionOptions options) {
+    this(options, () -> false);
+  }
+
+  /**
+   * Launches that somebody can stop.
+   *
+   * @param stopped asked now and then; once it holds, a launch that runs ends with a fault
+   */
+  public Interpreter(ExecutionOptions options, BooleanSupplier stopped) {
     this.options = options;
+    this.stopped = stopped;
   }
 
   /**
@@ -88,7 +108,7 @@ public final class Interpreter {
     }
     run(launch);
     return new LaunchReport(
-        entry, grid, block, launch.sharedBytes(), launch.counters(), launch.output().toString());
+        entry, grid, block, launch.sharedBytes(), launch.counters(), launch.output());
   }
 
   private static void check(PtxFunction kernel, Dim3 grid, Dim3 block, byte[] parameters) {
@@ -138,6 +158,7 @@ public final class Interpreter {
     ArrayDeque<Cluster> suspended = new ArrayDeque<>();
     List<Cluster> ended = new ArrayList<>();
     long started = 0;
+    long mention = LONG;
     while (started < count || !suspended.isEmpty()) {
       boolean startsNew = started < count && suspended.size() < resident;
       Cluster cluster = startsNew ? new Cluster(launch, order.block(started++)) : suspended.poll();
@@ -153,6 +174,22 @@ public final class Interpreter {
             new DeviceFault(
                 DeviceFault.Kind.LIMIT,
                 "the launch has run " + options.maxInstructions() + " instructions and not ended"));
+      }
+      if (stopped.getAsBoolean()) {
+        throw describe(
+            launch,
+            cluster.current(),
+            new DeviceFault(DeviceFault.Kind.STOPPED, "the driver was closed while it ran"));
+      }
+      if (launch.counters().instructions() > mention) {
+        LOG.warn(
+            "kernel '{}' has run {} instructions and not ended; block {} is at PTX {}. Closing the"
+                + " driver ends it; a limit can be set when the driver is made",
+            launch.kernel(),
+            launch.counters().instructions(),
+            cluster.current().place(),
+            launch.describe(cluster.current().current().pc));
+        mention *= 4;
       }
       if (!cluster.isDone()) {
         suspended.add(cluster);
@@ -177,7 +214,14 @@ public final class Interpreter {
     if (fault.kind() == DeviceFault.Kind.DEADLOCK) {
       text.append(": ").append(fault.getMessage());
       return new LaunchFault(
-          fault.kind(), launch.kernel(), block.place(), null, null, text.toString(), fault);
+          fault.kind(),
+          launch.kernel(),
+          block.place(),
+          null,
+          null,
+          launch.output(),
+          text.toString(),
+          fault);
     }
     Instruction instruction = launch.ops()[warp.pc].instruction();
     text.append(
@@ -204,6 +248,7 @@ public final class Interpreter {
         block.place(),
         thread,
         instruction.position(),
+        launch.output(),
         text.toString(),
         fault);
   }
@@ -223,6 +268,7 @@ public final class Interpreter {
           Operand.Immediate _,
           Operand.Symbol _,
           Operand.FunctionName _,
+          Operand.Prototype _,
           Operand.Arguments _,
           Operand.Label _,
           Operand.Sink _ -> {}

@@ -1,5 +1,6 @@
 package dev.minifloat.cuda.sim.internal.exec;
 
+import dev.minifloat.cuda.sim.internal.memory.DeviceFault;
 import dev.minifloat.cuda.sim.internal.memory.GlobalMemory;
 import dev.minifloat.cuda.sim.internal.ptx.Instruction;
 import dev.minifloat.cuda.sim.internal.ptx.SpecialRegister;
@@ -9,6 +10,9 @@ import java.util.Map;
 
 /** What all blocks of a launch share. */
 final class Launch {
+  /** A kernel that prints more is believed to do so for ever. */
+  private static final int MOST_OUTPUT = 1 << 26;
+
   private final LinkedModule module;
   private final Code entry;
   private final ExecutionOptions options;
@@ -90,8 +94,23 @@ final class Launch {
     return counters;
   }
 
-  StringBuilder output() {
-    return output;
+  DeviceHeap heap() {
+    return module.heap();
+  }
+
+  /** What was printed so far. */
+  String output() {
+    return output.toString();
+  }
+
+  /** Takes what a thread prints. */
+  void print(String text) {
+    output.append(text);
+    if (output.length() > MOST_OUTPUT) {
+      throw new DeviceFault(
+          DeviceFault.Kind.LIMIT,
+          "the kernel has printed more than " + MOST_OUTPUT + " characters");
+    }
   }
 
   String kernel() {

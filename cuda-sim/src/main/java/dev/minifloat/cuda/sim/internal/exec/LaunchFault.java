@@ -13,6 +13,7 @@ public final class LaunchFault extends RuntimeException {
   private final transient Dim3 block;
   private final transient Dim3 thread;
   private final transient SourcePosition position;
+  private final transient String output;
 
   LaunchFault(
       DeviceFault.Kind kind,
@@ -20,6 +21,7 @@ public final class LaunchFault extends RuntimeException {
       Dim3 block,
       Dim3 thread,
       SourcePosition position,
+      String output,
       String message,
       Throwable cause) {
     super(message, cause);
@@ -28,6 +30,12 @@ public final class LaunchFault extends RuntimeException {
     this.block = block;
     this.thread = thread;
     this.position = position;
+    this.output = output;
+  }
+
+  /** What the launch's threads had printed by then. */
+  public String output() {
+    return output;
   }
 
   public DeviceFault.Kind kind() {

@@ -3,6 +3,8 @@ package dev.minifloat.cuda.sim.internal.exec;
 import dev.minifloat.cuda.sim.internal.memory.Allocation;
 import dev.minifloat.cuda.sim.internal.memory.DeviceFault;
 import dev.minifloat.cuda.sim.internal.memory.GlobalMemory;
+import dev.minifloat.cuda.sim.internal.ptx.CallPrototype;
+import dev.minifloat.cuda.sim.internal.ptx.Instruction;
 import dev.minifloat.cuda.sim.internal.ptx.Operand;
 import dev.minifloat.cuda.sim.internal.ptx.PtxException;
 import dev.minifloat.cuda.sim.internal.ptx.PtxFunction;
@@ -10,11 +12,14 @@ import dev.minifloat.cuda.sim.internal.ptx.PtxModule;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -27,12 +32,19 @@ public final class LinkedModule {
   private final Map<String, Allocation> variables = new LinkedHashMap<>();
   private final IdentityHashMap<Variable, Long> addresses = new IdentityHashMap<>();
   private final Map<String, Code> codes = new HashMap<>();
+
+  /** Functions whose address is taken somewhere, by their names. */
+  private final Map<String, Long> functionAddresses = new LinkedHashMap<>();
+
+  private final DeviceHeap heap;
   private final Op[] ops;
   private final boolean hasWgmma;
 
   private LinkedModule(PtxModule module, GlobalMemory memory) {
     this.module = module;
+    this.heap = new DeviceHeap(memory);
     try {
+      numberFunctions();
       place(memory);
       int count = 0;
       for (PtxFunction function : module.functions().values()) {
@@ -41,6 +53,7 @@ public final class LinkedModule {
       ops = new Op[count];
       decode();
       hasWgmma = Arrays.stream(ops).anyMatch(op -> op.instruction().opcode().equals("wgmma"));
+      checkShared();
     } catch (RuntimeException e) {
       unload(memory);
       throw e;
@@ -55,6 +68,32 @@ public final class LinkedModule {
    */
   public static LinkedModule link(PtxModule module, GlobalMemory memory) {
     return new LinkedModule(module, memory);
+  }
+
+  /** Gives the functions addresses of which something asks for one. */
+  private void numberFunctions() {
+    Set<String> wanted = new LinkedHashSet<>();
+    List<Variable> all = new ArrayList<>(module.variables());
+    for (PtxFunction function : module.functions().values()) {
+      all.addAll(function.variables());
+      for (Instruction instruction :
+          function.isDefined() ? function.body() : List.<Instruction>of()) {
+        for (Operand operand : instruction.operands()) {
+          if (operand instanceof Operand.FunctionName name && instruction.opcode().equals("mov")) {
+            wanted.add(name.name());
+          }
+        }
+      }
+    }
+    for (Variable variable : all) {
+      variable.references().forEach(reference -> wanted.add(reference.symbol()));
+    }
+    for (String name : wanted) {
+      PtxFunction function = module.functions().get(name);
+      if (function != null && function.isDefined() && !function.entry()) {
+        functionAddresses.put(name, Addresses.function(functionAddresses.size()));
+      }
+    }
   }
 
   private void place(GlobalMemory memory) {
@@ -107,14 +146,19 @@ public final class LinkedModule {
   }
 
   private long address(Variable.Reference reference) {
-    for (Map.Entry<Variable, Long> entry : addresses.entrySet()) {
-      if (entry.getKey().name().equals(reference.symbol())) {
-        return entry.getValue();
-      }
+    Allocation variable = variables.get(reference.symbol());
+    if (variable != null) {
+      return variable.base();
+    }
+    Long function = functionAddresses.get(reference.symbol());
+    if (function != null) {
+      return function;
     }
     throw new PtxException(
         reference.position(),
-        "'" + reference.symbol() + "' names no variable in global or constant memory");
+        "'"
+            + reference.symbol()
+            + "' names no variable in global or constant memory, and no function with a body");
   }
 
   private void decode() {
@@ -126,9 +170,34 @@ public final class LinkedModule {
           }
 
           @Override
+          public long address(Operand.FunctionName name) {
+            Long address = functionAddresses.get(name.name());
+            if (address == null) {
+              throw new PtxException(
+                  name.position(),
+                  "'" + name.name() + "' has no address: it is a kernel, or defined nowhere");
+            }
+            return address;
+          }
+
+          @Override
+          public Map<Long, PtxFunction> reachable(CallPrototype prototype) {
+            Map<Long, PtxFunction> found = new LinkedHashMap<>();
+            functionAddresses.forEach(
+                (name, address) -> {
+                  PtxFunction function = module.functions().get(name);
+                  if (CallPrototype.of(function).equals(prototype)) {
+                    found.put(address, function);
+                  }
+                });
+            return found;
+          }
+
+          @Override
           public PtxFunction function(Operand.FunctionName name) {
             PtxFunction function = module.functions().get(name.name());
-            if (function == null || !function.isDefined()) {
+            if (function == null
+                || (!function.isDefined() && SystemFunction.of(function) == null)) {
               throw new PtxException(
                   name.position(), "the function '" + name.name() + "' is defined nowhere");
             }
@@ -144,11 +213,21 @@ public final class LinkedModule {
     }
   }
 
-  /** Frees the variables' memory. */
+  /** Frees the variables' memory, and what kernels allocated. */
   public void unload(GlobalMemory memory) {
+    heap.freeAll();
     for (Allocation allocation : variables.values()) {
       memory.free(allocation.base());
     }
+  }
+
+  /** Sets how many bytes its kernels can have allocated at once with malloc. */
+  public void limitHeap(long bytes) {
+    heap.limit(bytes);
+  }
+
+  DeviceHeap heap() {
+    return heap;
   }
 
   public PtxModule module() {
@@ -200,10 +279,12 @@ public final class LinkedModule {
 
   /** The shared variables of a kernel and of everything that it may call. */
   SharedLayout sharedLayout(Code entry) {
-    Set<String> reached = new LinkedHashSet<>();
-    reach(entry.function().name(), reached);
+    return new SharedLayout(sharedVariables(entry));
+  }
+
+  private Set<Variable> sharedVariables(Code entry) {
     Set<Variable> shared = new LinkedHashSet<>();
-    for (String name : reached) {
+    for (String name : reachedFrom(entry.function().name())) {
       shared.addAll(code(name).shared());
       for (Variable variable : code(name).function().variables()) {
         if (variable.space() == StateSpace.SHARED) {
@@ -211,12 +292,29 @@ public final class LinkedModule {
         }
       }
     }
-    return new SharedLayout(shared);
+    return shared;
   }
 
-  private void reach(String name, Set<String> reached) {
-    if (reached.add(name)) {
-      code(name).callees().forEach(callee -> reach(callee, reached));
+  private void checkShared() {
+    for (PtxFunction function : module.functions().values()) {
+      if (function.entry() && function.isDefined()) {
+        long bytes =
+            sharedVariables(code(function.name())).stream().mapToLong(Variable::bytes).sum();
+        function.requireShared(bytes);
+      }
     }
+  }
+
+  /** A function and all that it may call, however deep. */
+  private Set<String> reachedFrom(String name) {
+    Set<String> reached = new LinkedHashSet<>();
+    ArrayDeque<String> rest = new ArrayDeque<>(List.of(name));
+    while (!rest.isEmpty()) {
+      String next = rest.poll();
+      if (reached.add(next)) {
+        rest.addAll(code(next).callees());
+      }
+    }
+    return reached;
   }
 }

@@ -148,6 +148,15 @@ final class MmaOp extends SyncOp {
     };
   }
 
+  /** How a launch's matrix instructions add products of a format. */
+  static DotProduct dotProduct(ExecutionOptions options, FloatFormat format) {
+    return switch (options.arithmetic()) {
+      case EXACT -> new ExactDot();
+      case SEQUENTIAL_F32 -> new SequentialDot();
+      case HARDWARE_MODEL -> ModelDot.of(options.architecture(), format);
+    };
+  }
+
   private void multiplyFloats(Scratch s, ExecutionOptions options) {
     FloatFormat aFormat = format(aType);
     FloatFormat bFormat = format(bType);
@@ -158,12 +167,7 @@ final class MmaOp extends SyncOp {
     s.aTerms.decode(s.aCodes, rows * depth, aFormat);
     s.bTerms.decode(s.bCodes, 8 * depth, bFormat);
     FloatFormat sum = format(accumulator);
-    DotProduct dot =
-        switch (options.arithmetic()) {
-          case EXACT -> new ExactDot();
-          case SEQUENTIAL_F32 -> new SequentialDot();
-          case HARDWARE_MODEL -> ModelDot.of(options.architecture(), aFormat);
-        };
+    DotProduct dot = dotProduct(options, aFormat);
     for (int row = 0; row < rows; row++) {
       for (int column = 0; column < 8; column++) {
         int at = row * 8 + column;

@@ -49,8 +49,11 @@ final class OpDecoder {
       case "ldmatrix" -> MatrixOps.load(o, i);
       case "stmatrix" -> MatrixOps.store(o, i);
       case "movmatrix" -> MatrixOps.move(o, i);
-      case "mma" -> new MmaOp(o, i);
       case "wgmma" -> WgmmaOps.decode(o, i);
+      case "mma" -> i.type() == PtxType.F64 ? new DoubleMmaOp(o) : new MmaOp(o, i);
+      case "wmma" -> WmmaOps.decode(o, i);
+      case "vadd2", "vsub2", "vabsdiff2", "vmin2", "vmax2" -> VideoOps.decode(o, i);
+      case "vadd4", "vsub4", "vabsdiff4", "vmin4", "vmax4" -> VideoOps.decode(o, i);
       case "testp" -> FloatOps.testProperty(o, i);
       case "lop3" -> IntegerOps.lop3(o, i);
       case "bfi" -> IntegerOps.insert(o, i);

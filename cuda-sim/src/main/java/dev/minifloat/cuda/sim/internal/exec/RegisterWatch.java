@@ -150,6 +150,7 @@ final class RegisterWatch {
           Operand.Immediate _,
           Operand.Symbol _,
           Operand.FunctionName _,
+          Operand.Prototype _,
           Operand.Label _,
           Operand.Sink _ -> {}
     }

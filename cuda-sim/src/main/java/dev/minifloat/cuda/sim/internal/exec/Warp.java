@@ -12,6 +12,11 @@ final class Warp {
   /** Instructions after which a group lets others go on, so that spinning lanes starve nobody. */
   private static final int PATIENCE = 512;
 
+  /** Choices of other groups after which every group has its turns for a while. */
+  private static final int LONGEST_WAIT = 256;
+
+  private static final int FAIR_TURNS = 64;
+
   private static final long NOBODY = Long.MAX_VALUE;
   private static final int DEEPEST_CALL = 4096;
 
@@ -77,6 +82,10 @@ final class Warp {
   private int patience;
   private int sliceDone;
   private boolean rotate;
+  private long fairUntil;
+
+  /** Whether groups run in turn now, and not the one first that is farthest behind. */
+  private boolean fair;
 
   Warp(Block block, int index, int existing, Frame entry) {
     this.block = block;
@@ -117,7 +126,7 @@ final class Warp {
         if (patience <= 0) {
           rotate = !rotate;
           release();
-        } else if (!rotate && (groupRank | pc) >= otherRank) {
+        } else if (!fair && (groupRank | pc) >= otherRank) {
           release();
         }
       }
@@ -148,12 +157,23 @@ final class Warp {
       return false;
     }
     int chosen = Integer.numberOfTrailingZeros(ready);
+    int longest = chosen;
     for (int m = ready; m != 0; m &= m - 1) {
       int l = Integer.numberOfTrailingZeros(m);
-      boolean better = rotate ? lastTurn[l] < lastTurn[chosen] : rank(l) < rank(chosen);
-      if (better) {
+      if (rank(l) < rank(chosen)) {
         chosen = l;
       }
+      if (lastTurn[l] < lastTurn[longest]) {
+        longest = l;
+      }
+    }
+    // Lanes that spin through calls or branches are chosen anew all the time, and always first.
+    if (turn - lastTurn[longest] > LONGEST_WAIT && turn >= fairUntil) {
+      fairUntil = turn + FAIR_TURNS;
+    }
+    fair = rotate || turn < fairUntil;
+    if (fair) {
+      chosen = longest;
     }
     long rank = rank(chosen);
     frame = laneFrame[chosen];
@@ -309,7 +329,7 @@ final class Warp {
     Frame left = frame;
     for (int m = mask; m != 0; m &= m - 1) {
       int l = Integer.numberOfTrailingZeros(m);
-      ((CallOp) ops[left.returnPc[l] - 1]).giveBack(left, left.caller[l], l);
+      ((Caller) ops[left.returnPc[l] - 1]).giveBack(left, left.caller[l], l);
       laneFrame[l] = left.caller[l];
       lanePc[l] = left.returnPc[l];
       laneDepth[l]--;

@@ -24,10 +24,14 @@ public final class DeviceFault extends RuntimeException {
     DEADLOCK,
     /** Operands that the instruction doesn't allow. */
     ILLEGAL_INSTRUCTION,
-    /** {@code trap}, or a failed assertion. */
+    /** {@code trap}. */
     TRAP,
+    /** A failed {@code assert}. */
+    ASSERTION,
     /** More instructions, stack or memory than the launch may use. */
-    LIMIT
+    LIMIT,
+    /** The driver was closed while the kernel ran. */
+    STOPPED
   }
 
   private final Kind kind;

@@ -33,7 +33,7 @@ final class FunctionParser {
   }
 
   /** {@code .param .u64 name} or {@code .reg .u32 name}. */
-  PtxFunction.Parameter parameter(VariableParser variableParser) {
+  private PtxFunction.Parameter parameter(VariableParser variableParser) {
     Token word = cursor.next();
     if (word.is(".param")) {
       Variable variable = variableParser.parameter("");
@@ -124,13 +124,45 @@ final class FunctionParser {
       } while (cursor.accept(","));
       cursor.expect(";");
       scope.declareTargets(label, targets);
-    } else if (cursor.peek().is(".callprototype") || cursor.peek().is(".calltargets")) {
+    } else if (cursor.accept(".callprototype")) {
+      scope.declarePrototype(label, callPrototype());
+    } else if (cursor.peek().is(".calltargets")) {
       throw new PtxException(
           cursor.peek().position(),
-          cursor.peek().quoted() + ": calls through a function's address are not supported");
+          "lists of a call's targets are not supported; a .callprototype is");
     } else {
       scope.declareLabel(label, pending.size());
     }
+  }
+
+  /** {@code (results) _ (parameters);} after {@code .callprototype}; the names mean nothing. */
+  private CallPrototype callPrototype() {
+    Scope outer = scope;
+    scope = new Scope(null);
+    List<PtxFunction.Parameter> results = cursor.peek().is("(") ? parameters() : List.of();
+    cursor.name("'_'");
+    List<PtxFunction.Parameter> parameters = cursor.peek().is("(") ? parameters() : List.of();
+    scope = outer;
+    while (cursor.accept(".noreturn") || cursor.accept(".abi_preserve_control")) {
+      // They allow a compiler to do something, and ask for nothing.
+    }
+    cursor.expect(";");
+    return CallPrototype.of(results, parameters);
+  }
+
+  /** {@code (.param .b32 a, .reg .u64 b)}, of a function or a prototype. */
+  List<PtxFunction.Parameter> parameters() {
+    VariableParser variableParser = new VariableParser(cursor);
+    cursor.expect("(");
+    List<PtxFunction.Parameter> found = new ArrayList<>();
+    if (cursor.accept(")")) {
+      return found;
+    }
+    do {
+      found.add(parameter(variableParser));
+    } while (cursor.accept(","));
+    cursor.expect(")");
+    return found;
   }
 
   private void directive() {

@@ -1,65 +1,67 @@
 package dev.minifloat.cuda.sim.internal.ptx;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.HashMap;
+import java.util.Map;
 
 /**
- * Splits a PTX text into tokens (PTX ISA, "Source Format" and "Lexical"). Comments and white space
- * vanish; a terminating NUL, as C strings carry one, ends the text.
+ * Splits a PTX text into tokens (PTX ISA, "Source Format" and "Lexical"), one at a time: a list of
+ * all would take many times the text's memory. Comments and white space vanish; a terminating NUL,
+ * as C strings carry one, ends the text.
  */
 final class Lexer {
   private static final String SYMBOLS = ",;{}()[]|+-!@<>=:~*/&^%?";
 
   private final String text;
-  private final List<Token> tokens = new ArrayList<>();
+  private final Map<String, String> words = new HashMap<>();
   private int at;
   private int line = 1;
   private int lineStart;
 
-  private Lexer(String text) {
+  Lexer(String text) {
     this.text = text;
   }
 
-  static List<Token> tokens(String text) {
-    return new Lexer(text).run();
-  }
-
-  private List<Token> run() {
-    while (skipBlank()) {
-      int start = at;
-      char c = text.charAt(at);
-      if (c == '.' && at + 1 < text.length() && isWord(text.charAt(at + 1))) {
-        at++;
-        skipWord();
-        while (text.startsWith("::", at)) {
-          at += 2;
-          skipWord();
-        }
-        add(Token.Kind.DOT_WORD, start, text.substring(start, at));
-      } else if (Character.isDigit(c) && c < 128) {
-        number();
-        add(Token.Kind.NUMBER, start, text.substring(start, at));
-      } else if (isNameStart(c)
-          || (c == '%' && at + 1 < text.length() && isWord(text.charAt(at + 1)))) {
-        at++;
-        skipWord();
-        add(Token.Kind.NAME, start, text.substring(start, at));
-      } else if (c == '"') {
-        string();
-      } else if (SYMBOLS.indexOf(c) >= 0) {
-        at++;
-        add(Token.Kind.SYMBOL, start, String.valueOf(c));
-      } else {
-        throw new PtxException(
-            here(), "the character '" + c + "' (U+%04X) begins no token".formatted((int) c));
-      }
+  /** The next token; the end's again and again after the last. */
+  Token next() {
+    if (!skipBlank()) {
+      return token(Token.Kind.END, at, "");
     }
-    add(Token.Kind.END, at, "");
-    return tokens;
+    int start = at;
+    char c = text.charAt(at);
+    if (c == '.' && at + 1 < text.length() && isWord(text.charAt(at + 1))) {
+      at++;
+      skipWord();
+      while (text.startsWith("::", at)) {
+        at += 2;
+        skipWord();
+      }
+      return token(Token.Kind.DOT_WORD, start, text.substring(start, at));
+    }
+    if (Character.isDigit(c) && c < 128) {
+      number();
+      return token(Token.Kind.NUMBER, start, text.substring(start, at));
+    }
+    if (isNameStart(c) || (c == '%' && at + 1 < text.length() && isWord(text.charAt(at + 1)))) {
+      at++;
+      skipWord();
+      return token(Token.Kind.NAME, start, text.substring(start, at));
+    }
+    if (c == '"') {
+      return string();
+    }
+    if (SYMBOLS.indexOf(c) < 0) {
+      throw new PtxException(
+          here(), "the character '" + c + "' (U+%04X) begins no token".formatted((int) c));
+    }
+    at++;
+    return token(Token.Kind.SYMBOL, start, String.valueOf(c));
   }
 
-  private void add(Token.Kind kind, int start, String word) {
-    tokens.add(new Token(kind, word, line, start - lineStart + 1, start, at));
+  /** Opcodes, modifiers and registers come again and again: each word is kept once. */
+  private Token token(Token.Kind kind, int start, String word) {
+    boolean repeats = kind == Token.Kind.DOT_WORD || kind == Token.Kind.NAME;
+    String kept = repeats ? words.computeIfAbsent(word, same -> same) : word;
+    return new Token(kind, kept, line, start - lineStart + 1, start, at);
   }
 
   private SourcePosition here() {
@@ -126,7 +128,7 @@ final class Lexer {
     return at + 1 >= text.length() || !Character.isLetter(text.charAt(at + 1));
   }
 
-  private void string() {
+  private Token string() {
     int start = at;
     StringBuilder word = new StringBuilder();
     for (at++; ; at++) {
@@ -145,7 +147,7 @@ final class Lexer {
       word.append(text.charAt(at));
     }
     at++;
-    add(Token.Kind.STRING, start, word.toString());
+    return token(Token.Kind.STRING, start, word.toString());
   }
 
   private void skipWord() {

@@ -43,25 +43,44 @@ final class ModuleParser {
   }
 
   PtxModule parse() {
-    header();
+    Token number = version();
+    if (version > NEWEST_VERSION) {
+      throw new PtxException(
+          number.position(),
+          "PTX version " + number.text() + " is newer than 9.0, the newest known here");
+    }
+    target();
+    addressSize();
     while (!cursor.atEnd()) {
       statement();
     }
     return new PtxModule(version, target, addressSize, List.copyOf(variables), functions);
   }
 
-  private void header() {
+  /** The version that the module states, and no more of it. */
+  int readVersion() {
+    version();
+    return version;
+  }
+
+  /** The first word of the target that the module states, and no more of it. */
+  String readTarget() {
+    version();
+    target();
+    return target.get(0);
+  }
+
+  private Token version() {
     cursor.expect(".version");
     Token number = cursor.expect(Token.Kind.NUMBER, "a version such as 7.0");
-    if (!number.text().matches("[0-9]{1,3}\\.[0-9]")) {
+    if (!number.text().matches("[0-9]{1,6}\\.[0-9]")) {
       throw TokenCursor.unexpected(number, "a version such as 7.0");
     }
     version = Integer.parseInt(number.text().replace(".", ""));
-    if (version > NEWEST_VERSION) {
-      throw new PtxException(
-          number.position(),
-          "PTX version " + number.text() + " is newer than 9.0, the newest known here");
-    }
+    return number;
+  }
+
+  private void target() {
     cursor.expect(".target");
     List<String> words = new ArrayList<>();
     do {
@@ -78,6 +97,9 @@ final class ModuleParser {
       words.add(word.text());
     } while (cursor.accept(","));
     target = List.copyOf(words);
+  }
+
+  private void addressSize() {
     if (cursor.accept(".address_size")) {
       Token size = cursor.peek();
       addressSize = constants.integer(32, 64, "the address size");
@@ -192,10 +214,12 @@ final class ModuleParser {
     List<PtxFunction.Parameter> results = List.of();
     FunctionParser parser = new FunctionParser(cursor, version, target, own);
     if (!entry && cursor.peek().is("(")) {
-      results = parameters(parser);
+      results = parser.parameters();
     }
     Token name = cursor.name("the name of a function");
-    List<PtxFunction.Parameter> parameters = cursor.peek().is("(") ? parameters(parser) : List.of();
+    scope.declareFunction(name.text());
+    List<PtxFunction.Parameter> parameters =
+        cursor.peek().is("(") ? parser.parameters() : List.of();
     Map<String, List<Integer>> directives = directives();
     PtxFunction function;
     if (cursor.accept(";")) {
@@ -215,6 +239,7 @@ final class ModuleParser {
     } else {
       function = parser.body(name, entry, linkage, results, parameters, directives);
     }
+    Limits.check(function, version);
     PtxFunction known = functions.get(name.text());
     if (known != null && known.isDefined() && function.isDefined()) {
       throw new PtxException(
@@ -223,19 +248,6 @@ final class ModuleParser {
     if (known == null || function.isDefined()) {
       functions.put(name.text(), function);
     }
-  }
-
-  private List<PtxFunction.Parameter> parameters(FunctionParser parser) {
-    cursor.expect("(");
-    List<PtxFunction.Parameter> found = new ArrayList<>();
-    if (cursor.accept(")")) {
-      return found;
-    }
-    do {
-      found.add(parser.parameter(variableParser));
-    } while (cursor.accept(","));
-    cursor.expect(")");
-    return found;
   }
 
   private Map<String, List<Integer>> directives() {

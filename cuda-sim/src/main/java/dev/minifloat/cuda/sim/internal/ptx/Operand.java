@@ -30,6 +30,9 @@ public sealed interface Operand {
     }
   }
 
+  /** What a call through an address says of the function it reaches. */
+  record Prototype(CallPrototype prototype, SourcePosition position) implements Operand {}
+
   /** The address of a variable plus bytes. */
   record Symbol(Variable variable, long offset, SourcePosition position) implements Operand {}
 

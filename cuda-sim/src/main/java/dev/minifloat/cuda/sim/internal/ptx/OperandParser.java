@@ -38,7 +38,10 @@ final class OperandParser {
     return found;
   }
 
-  /** {@code (results), function, (arguments)}: three operands, whatever is written. */
+  /**
+   * {@code (results), function, (arguments)}: three operands, whatever is written, and a fourth,
+   * the prototype, if the function is given by its address.
+   */
   List<Operand> call() {
     SourcePosition start = cursor.peek().position();
     Operand.Arguments results = new Operand.Arguments(List.of(), start);
@@ -47,16 +50,37 @@ final class OperandParser {
       cursor.expect(",");
     }
     Token name = cursor.name("the name of a function");
-    if (scope.register(name.text()) != null) {
-      throw new PtxException(
-          name.position(),
-          name.quoted() + ": calls through a function's address are not supported");
-    }
     Operand.Arguments arguments = new Operand.Arguments(List.of(), name.position());
-    if (cursor.accept(",")) {
+    Register address = scope.register(name.text());
+    boolean more = cursor.accept(",");
+    if (more && cursor.peek().is("(")) {
       arguments = arguments();
+      more = cursor.accept(",");
     }
-    return List.of(results, new Operand.FunctionName(name.text(), name.position()), arguments);
+    if (address == null) {
+      if (more) {
+        throw TokenCursor.unexpected(cursor.peek(), "';' after a call by name");
+      }
+      return List.of(results, new Operand.FunctionName(name.text(), name.position()), arguments);
+    }
+    if (address.type().bits() != 64 || address.type().isFloat()) {
+      throw TokenCursor.unexpected(name, "a function, or a register of 64 bits with its address");
+    }
+    if (!more) {
+      throw TokenCursor.unexpected(
+          cursor.peek(), "',' and the prototype of a call through an address");
+    }
+    Operand callee = new Operand.Reg(address, false, name.position());
+    return List.of(results, callee, arguments, prototype());
+  }
+
+  private Operand.Prototype prototype() {
+    Token name = cursor.name("the label of a .callprototype or a .calltargets");
+    CallPrototype prototype = scope.prototype(name.text());
+    if (prototype == null) {
+      throw TokenCursor.unexpected(name, "the label of a .callprototype or a .calltargets");
+    }
+    return new Operand.Prototype(prototype, name.position());
   }
 
   private Operand.Arguments arguments() {
@@ -122,6 +146,9 @@ final class OperandParser {
     Variable variable = scope.variable(name.text());
     if (variable != null) {
       return new Operand.Symbol(variable, offset(), name.position());
+    }
+    if (scope.isFunction(name.text())) {
+      return new Operand.FunctionName(name.text(), name.position());
     }
     return new Operand.Label(name.text(), name.position());
   }

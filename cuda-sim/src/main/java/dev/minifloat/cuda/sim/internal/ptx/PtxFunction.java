@@ -37,7 +37,22 @@ public record PtxFunction(
    * @param variable the one in memory; null if it is a register
    * @param register the register; null if it is in memory
    */
-  public record Parameter(Variable variable, Register register) {}
+  public record Parameter(Variable variable, Register register) {
+    /** Its size. */
+    public long bytes() {
+      return register != null ? register.type().bytes() : variable.bytes();
+    }
+  }
+
+  /**
+   * Refuses a kernel whose static shared memory, that of the functions it calls included, is more
+   * than a device gives.
+   *
+   * @throws PtxException if it is
+   */
+  public void requireShared(long bytes) {
+    Limits.checkShared(this, bytes);
+  }
 
   /** Whether it has a body. */
   public boolean isDefined() {

@@ -29,6 +29,24 @@ public record PtxModule(
     return new ModuleParser(text).parse();
   }
 
+  /**
+   * The version that a text states, times ten, without a look at the rest.
+   *
+   * @throws PtxException if it doesn't begin as PTX does
+   */
+  public static int version(String text) {
+    return new ModuleParser(text).readVersion();
+  }
+
+  /**
+   * The architecture that a text states, as {@code sm_80}, without a look at the rest.
+   *
+   * @throws PtxException if it doesn't begin as PTX does
+   */
+  public static String target(String text) {
+    return new ModuleParser(text).readTarget();
+  }
+
   /** The architecture's number: 80 for {@code sm_80}, 90 for {@code sm_90a}. */
   public int architecture() {
     return PtxTarget.of(target.get(0)).architecture();

@@ -2,8 +2,10 @@ package dev.minifloat.cuda.sim.internal.ptx;
 
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** The names that a pair of braces declares. */
 final class Scope {
@@ -16,6 +18,8 @@ final class Scope {
   private final Map<String, Variable> variables = new HashMap<>();
   private final Map<String, Integer> labels = new HashMap<>();
   private final Map<String, List<Operand.Label>> targetLists = new HashMap<>();
+  private final Map<String, CallPrototype> prototypes = new HashMap<>();
+  private final Set<String> functions = new HashSet<>();
 
   Scope(Scope parent) {
     this.parent = parent;
@@ -49,6 +53,16 @@ final class Scope {
     if (targetLists.putIfAbsent(name.text(), targets) != null) {
       throw new PtxException(name.position(), "the list " + name.quoted() + " stands twice");
     }
+  }
+
+  void declarePrototype(Token name, CallPrototype prototype) {
+    if (prototypes.putIfAbsent(name.text(), prototype) != null) {
+      throw new PtxException(name.position(), "the prototype " + name.quoted() + " stands twice");
+    }
+  }
+
+  void declareFunction(String name) {
+    functions.add(name);
   }
 
   private void checkNew(String name, SourcePosition position) {
@@ -104,6 +118,27 @@ final class Scope {
       }
     }
     return null;
+  }
+
+  /** The prototype of a name, here or around; null if there is none. */
+  CallPrototype prototype(String name) {
+    for (Scope scope = this; scope != null; scope = scope.parent) {
+      CallPrototype found = scope.prototypes.get(name);
+      if (found != null) {
+        return found;
+      }
+    }
+    return null;
+  }
+
+  /** Whether a function of the name was declared. */
+  boolean isFunction(String name) {
+    for (Scope scope = this; scope != null; scope = scope.parent) {
+      if (scope.functions.contains(name)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** The labels of a {@code .branchtargets} list, here or around; null if there is none. */

@@ -1,31 +1,44 @@
 package dev.minifloat.cuda.sim.internal.ptx;
 
-import java.util.List;
+import java.util.regex.Pattern;
 
-/** A place in a list of tokens, and the steps that parsers take from it. */
+/** A place in a text, and the steps that parsers take from token to token. */
 final class TokenCursor {
+  private static final Pattern COMMENT = Pattern.compile("//[^\n]*|/\\*(?s:.*?)\\*/");
+  private static final Pattern BLANK = Pattern.compile("\\s+");
+
   private final String text;
-  private final List<Token> tokens;
-  private int at;
+  private final Lexer lexer;
+  private Token first;
+  private Token second;
+
+  /** Where the last token that was taken ends. */
+  private int end;
 
   TokenCursor(String text) {
     this.text = text;
-    this.tokens = Lexer.tokens(text);
+    this.lexer = new Lexer(text);
+    this.first = lexer.next();
   }
 
   Token peek() {
-    return tokens.get(at);
+    return first;
   }
 
   /** The token after the next. */
   Token peekSecond() {
-    return tokens.get(Math.min(at + 1, tokens.size() - 1));
+    if (second == null) {
+      second = lexer.next();
+    }
+    return second;
   }
 
   Token next() {
-    Token token = tokens.get(at);
+    Token token = first;
     if (token.kind() != Token.Kind.END) {
-      at++;
+      end = token.end();
+      first = second == null ? lexer.next() : second;
+      second = null;
     }
     return token;
   }
@@ -37,7 +50,7 @@ final class TokenCursor {
   /** Takes the next token if it is this one. */
   boolean accept(String word) {
     if (peek().is(word)) {
-      at++;
+      next();
       return true;
     }
     return false;
@@ -66,14 +79,14 @@ final class TokenCursor {
   /** Skips what is left of a line. */
   void skipLine(int line) {
     while (!atEnd() && peek().line() == line) {
-      at++;
+      next();
     }
   }
 
   /** The text from a token to the last one taken, on one line. */
-  String textSince(Token first) {
-    String slice = text.substring(first.start(), tokens.get(Math.max(at - 1, 0)).end());
-    return slice.replaceAll("//[^\n]*|/\\*(?s:.*?)\\*/", " ").replaceAll("\\s+", " ").strip();
+  String textSince(Token start) {
+    String slice = text.substring(start.start(), end);
+    return BLANK.matcher(COMMENT.matcher(slice).replaceAll(" ")).replaceAll(" ").strip();
   }
 
   static PtxException unexpected(Token token, String expected) {

@@ -2,6 +2,7 @@ package dev.minifloat.cuda.sim.internal.ptx;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -16,8 +17,9 @@ final class Verifier {
   }
 
   /** The form that an opcode with these modifiers has. */
-  InstructionForm form(Token opcode, List<Token> modifiers) {
+  InstructionForm form(Token opcode, List<Token> written) {
     List<InstructionForm> forms = InstructionTable.standard().forms(opcode.text());
+    List<Token> modifiers = isAtomic(opcode) ? inTableOrder(written) : written;
     if (forms.isEmpty()) {
       throw new PtxException(
           opcode.position(), opcode.quoted() + " is no instruction that the simulator knows");
@@ -61,6 +63,31 @@ final class Verifier {
                 name,
                 short_ ? "it ends too early" : modifiers.get(attempt.furthest()).quoted(),
                 expected));
+  }
+
+  private static boolean isAtomic(Token opcode) {
+    return opcode.is("atom") || opcode.is("red");
+  }
+
+  /**
+   * An atomic's semantics, scope, space and operation may come in any order: {@code
+   * atom.global.sys.add} and {@code atom.add.relaxed.gpu} are both written by compilers and
+   * libraries, and assemblers take them. The type stays last.
+   */
+  private static List<Token> inTableOrder(List<Token> modifiers) {
+    return modifiers.stream()
+        .sorted(Comparator.comparingInt(modifier -> atomicRank(modifier.text())))
+        .toList();
+  }
+
+  private static int atomicRank(String modifier) {
+    return switch (modifier) {
+      case ".relaxed", ".acquire", ".release", ".acq_rel" -> 0;
+      case ".cta", ".cluster", ".gpu", ".sys" -> 1;
+      case ".global", ".shared", ".shared::cta" -> 2;
+      case ".noftz" -> 4;
+      default -> PtxType.of(modifier) == null ? 3 : 5;
+    };
   }
 
   /** The operands as the form orders them, absent ones null. */
@@ -246,6 +273,7 @@ final class Verifier {
         }
       }
       case Operand.FunctionName _,
+          Operand.Prototype _,
           Operand.Address _,
           Operand.Vector _,
           Operand.Pair _,
@@ -367,6 +395,11 @@ final class Verifier {
           throw wrong(symbol, "an operand of type " + type);
         }
       }
+      case Operand.FunctionName name when !destination -> {
+        if (type.isFloat() || type.bits() != 64) {
+          throw wrong(name, "an operand of type " + type);
+        }
+      }
       default ->
           throw wrong(operand, (destination ? "a destination" : "an operand") + " of type " + type);
     }
@@ -380,6 +413,7 @@ final class Verifier {
           case Operand.Immediate _ -> "a constant";
           case Operand.Symbol symbol -> "the variable '" + symbol.variable().name() + "'";
           case Operand.FunctionName name -> "the function '" + name.name() + "'";
+          case Operand.Prototype _ -> "a prototype";
           case Operand.Address _ -> "an address";
           case Operand.Vector vector -> "a vector of " + vector.elements().size();
           case Operand.Pair _ -> "a pair";

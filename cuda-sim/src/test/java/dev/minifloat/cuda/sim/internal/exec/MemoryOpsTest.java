@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import dev.minifloat.cuda.sim.internal.memory.Allocation;
 import dev.minifloat.cuda.sim.internal.memory.DeviceFault;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Loads, stores, atomics and asynchronous copies, and what they refuse. */
 class MemoryOpsTest {
@@ -159,6 +161,29 @@ class MemoryOpsTest {
     device.run(1, 1, a);
     assertArrayEquals(new int[] {11, 12, 1, 0, 6, 4, 5, 1, (int) a.base()}, device.ints(a));
     assertEquals(2, device.module.variable("g").size() / 4);
+  }
+
+  /** The orders of modifiers that nvcc writes, beside the manual's. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "red.relaxed.gpu.global.add.s32 [p], t",
+        "red.global.relaxed.gpu.add.s32 [p], t",
+        "red.global.add.release.cta.u32 [p], t",
+        "red.global.sys.add.u32 [p], t",
+        "atom.relaxed.gpu.global.add.s32 u, [p], t",
+        "atom.global.sys.add.u32 u, [p], t",
+        "atom.global.cta.add.u32 u, [p], t",
+        "atom.add.acquire.gpu.s32 u, [p], t",
+        "atom.add.release.gpu.u32 u, [p], t",
+        "atom.add.acq_rel.cta.u32 u, [p], t",
+        "atom.global.add.relaxed.sys.u32 _, [p], t"
+      })
+  void orderAndScopeOfAnAtomicMayStandWhereTheCompilerPutsThem(String add) {
+    Device device = one(add + ";");
+    Allocation a = device.ints(new int[] {7});
+    device.run(1, 96, a);
+    assertEquals(7 + 95 * 96 / 2, device.ints(a)[0]);
   }
 
   @Test

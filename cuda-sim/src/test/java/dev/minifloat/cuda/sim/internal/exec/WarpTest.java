@@ -53,6 +53,40 @@ class WarpTest {
   }
 
   @Test
+  void lanesThatSpinThroughCallsStarveNobody() {
+    // The lock is taken in a function: who spins is always deeper in calls than who holds it.
+    Device device =
+        new Device(
+            Device.HEADER
+                + """
+                .func (.param .b32 r) take (.param .b64 a) {
+                  .reg .b64 q; .reg .b32 v;
+                  ld.param.u64 q, [a]; atom.global.cas.b32 v, [q], 0, 1; st.param.b32 [r], v; ret;
+                }
+                .func give (.param .b64 a) {
+                  .reg .b64 q; .reg .b32 v;
+                  ld.param.u64 q, [a]; atom.global.exch.b32 v, [q], 0; ret;
+                }
+                .visible .entry k(.param .u64 a) {
+                  .reg .b64 q; .reg .b32 v; .reg .pred z;
+                  ld.param.u64 q, [a];
+                  AGAIN:
+                  { .param .b64 x; .param .b32 y; st.param.b64 [x], q;
+                    call (y), take, (x); ld.param.b32 v, [y]; }
+                  setp.ne.u32 z, v, 0;
+                  @z bra AGAIN;
+                  ld.volatile.global.u32 v, [q+4]; add.u32 v, v, 1; st.volatile.global.u32 [q+4], v;
+                  { .param .b64 x; st.param.b64 [x], q; call give, (x); }
+                  ret;
+                }
+                """);
+    device.options = device.options.withMaxInstructions(20_000_000);
+    Allocation a = device.ints(0, 0);
+    device.run(2, 64, a);
+    assertArrayEquals(new int[] {0, 128}, device.ints(a));
+  }
+
+  @Test
   void spinningLanesStarveNobody() {
     // Each lane in turn takes a lock that others spin on, within a warp and across warps and
     // blocks.
