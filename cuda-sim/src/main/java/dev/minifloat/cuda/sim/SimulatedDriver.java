@@ -108,7 +108,10 @@ public final class SimulatedDriver implements AutoCloseable {
 
   /** Describes a driver. Without a device of its own it gets one of {@code sm_89}. */
   public static final class Builder {
-    private static final Pattern NAME = Pattern.compile("(?:sim:)?sm_(\\d+)");
+    /** Targets for one device or a family name the device too: sm_90a, sm_100f, sm_120a. */
+    private static final Pattern NAME =
+        Pattern.compile("(?:sim:)?sm_(\\d+)(?:(?<=90)a|(?<=1\\d\\d)[af])?");
+
     private static final long DEFAULT_MEMORY = 1L << 30;
 
     private final List<DeviceProperties> devices = new ArrayList<>();
@@ -132,7 +135,8 @@ public final class SimulatedDriver implements AutoCloseable {
     /**
      * Adds a device.
      *
-     * @param name {@code sim:sm_80}, 86, 89, 90, 100 or 120
+     * @param name {@code sim:sm_80}, 86, 89, 90, 100 or 120; {@code sim:sm_90a} and {@code
+     *     sim:sm_120f} are the devices that run what is made for them
      * @param memoryBytes its memory; it comes from Java's heap as it is used
      */
     public Builder device(String name, long memoryBytes) {

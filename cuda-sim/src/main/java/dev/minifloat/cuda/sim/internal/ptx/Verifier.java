@@ -3,15 +3,16 @@ package dev.minifloat.cuda.sim.internal.ptx;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** Holds instructions to the instruction table: forms, then operands. */
 final class Verifier {
   private final int version;
-  private final int architecture;
+  private final PtxTarget target;
 
-  Verifier(int version, int architecture) {
+  Verifier(int version, PtxTarget target) {
     this.version = version;
-    this.architecture = architecture;
+    this.target = target;
   }
 
   /** The form that an opcode with these modifiers has. */
@@ -26,7 +27,7 @@ final class Verifier {
     InstructionForm tooNew = null;
     for (InstructionForm form : forms) {
       if (form.matches(words, attempt)) {
-        if (form.version() <= version && form.architecture() <= architecture) {
+        if (form.isFor(version, target)) {
           return form;
         }
         tooNew = tooNew == null ? form : tooNew;
@@ -36,15 +37,17 @@ final class Verifier {
     if (tooNew != null) {
       throw new PtxException(
           opcode.position(),
-          "'%s' needs PTX %d.%d and sm_%d; this module is PTX %d.%d for sm_%d"
+          "'%s' needs PTX %d.%d and %s; this module is PTX %d.%d for %s"
               .formatted(
                   name,
                   tooNew.version() / 10,
                   tooNew.version() % 10,
-                  tooNew.architecture(),
+                  tooNew.targets().stream()
+                      .map(PtxTarget::toString)
+                      .collect(Collectors.joining(" or ")),
                   version / 10,
                   version % 10,
-                  architecture));
+                  target));
     }
     String expected =
         attempt.expected().isEmpty()
