@@ -56,7 +56,8 @@ public enum InstructionClass {
       case F16, BF16, F16X2, BF16X2 -> HALF;
       case F32, F64, TF32 -> FLOAT;
       case PRED, B1, B8, B16, B32, B64, U4, U8, U16, U32, U64, S4, S8, S16, S32, S64 -> INTEGER;
-      case U16X2, S16X2, E4M3, E5M2, E4M3X2, E5M2X2, E2M1X2, E2M3X2, E3M2X2, UE8M0X2 -> INTEGER;
+      case U16X2, S16X2, E4M3, E5M2, E3M2, E2M3, E2M1, UE8M0, UE4M3 -> INTEGER;
+      case E4M3X2, E5M2X2, E2M1X2, E2M3X2, E3M2X2, UE8M0X2 -> INTEGER;
     };
   }
 }

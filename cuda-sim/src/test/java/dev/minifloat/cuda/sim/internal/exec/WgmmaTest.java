@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.CsvSource;
  * canonical ones of shared memory as shapes and strides in elements, permuted piece by piece.
  */
 class WgmmaTest {
-  private static final int SHARED = 65536;
-  private static final int B_AT = 32768;
+  private static final int SHARED = 49152;
+  private static final int B_AT = 16384;
 
   /** A layout of a matrix in shared memory. */
   private record Layout(int span, boolean kMajor) {
@@ -526,7 +526,7 @@ class WgmmaTest {
           wgmma.fence.sync.aligned;          | wgmma.fence.sync.aligned; mov.f32 f, e2; | RACE | e2 is an accumulator that was accessed
           wgmma.fence.sync.aligned;          | wgmma.fence.sync.aligned; mov.b32 a1, 0; | RACE | a1 holds A and was written
           st.global.f32 [out], d0;           | mov.b32 a2, 0;                    | RACE | a2 is written while
-          st.global.f32 [out], d0;           | st.shared.u8 [data+32768], 0;     | RACE | an asynchronous read still in flight
+          st.global.f32 [out], d0;           | st.shared.u8 [data+16384], 0;     | RACE | an asynchronous read still in flight
           fence.proxy.async;                 | ``                                | RACE | no fence.proxy.async
           bar.sync 0;                        | ``                                | RACE | race on byte
           {e0,e1,e2,e3}, {a0,a1,a2,a3}, db, p | {e0,e1,e2,e3}, {d0,d1,d2,d3}, db, p | RACE | d0 holds A, and is an accumulator
