@@ -59,6 +59,7 @@ final class LoadedModule extends Resource {
       String kernel,
       Dim3 grid,
       Dim3 block,
+      Dim3 cluster,
       int dynamicBytes,
       byte[] bytes,
       boolean cooperative) {
@@ -72,7 +73,7 @@ final class LoadedModule extends Resource {
               simulation.settings().options(device.properties(), simulation.nextLaunch()),
               simulation::isStopping,
               workspace);
-      return interpreter.launch(linked, kernel, grid, block, dynamicBytes, bytes, memory);
+      return interpreter.launch(linked, kernel, grid, block, cluster, dynamicBytes, bytes, memory);
     } finally {
       if (workspace != 0) {
         memory.free(workspace);

@@ -35,6 +35,7 @@ sealed interface Work {
   /**
    * A kernel's launch.
    *
+   * @param cluster a cluster's size in blocks; null for what the kernel says
    * @param parameters a copy of its parameters' bytes
    * @param cooperative whether its blocks may wait for each other
    */
@@ -43,6 +44,7 @@ sealed interface Work {
       Function function,
       Dim3 grid,
       Dim3 block,
+      Dim3 cluster,
       int dynamicBytes,
       byte[] parameters,
       boolean cooperative)
@@ -58,7 +60,14 @@ sealed interface Work {
           function
               .module()
               .launch(
-                  simulation, function.name(), grid, block, dynamicBytes, parameters, cooperative);
+                  simulation,
+                  function.name(),
+                  grid,
+                  block,
+                  cluster,
+                  dynamicBytes,
+                  parameters,
+                  cooperative);
       simulation.launched(report);
       return 1000 + report.counters().instructions();
     }

@@ -24,14 +24,14 @@ public final class SharedMemory {
    *
    * @param bytes its size, the system's part apart
    * @param reservedStart where the system's part begins, or {@link #NONE}
-   * @param warps warps of the block
+   * @param clocks the clocks of its cluster's warps
    * @param checkInitialized whether a read of bytes that nobody wrote is a fault
    * @param places describes instructions in reports of races; null to look for none
    */
   public SharedMemory(
       int bytes,
       int reservedStart,
-      int warps,
+      Clocks clocks,
       boolean checkInitialized,
       RaceDetector.Places places) {
     int all = reservedStart == NONE ? bytes : reservedStart + RESERVED;
@@ -40,7 +40,7 @@ public final class SharedMemory {
     this.data = new byte[all];
     this.initialized = new InitializedBits(all);
     this.checkInitialized = checkInitialized;
-    this.races = places == null ? null : new RaceDetector(all, warps, places);
+    this.races = places == null ? null : new RaceDetector(all, clocks, places);
     if (reservedStart != NONE) {
       initialized.setRange(reservedStart, RESERVED);
     }
@@ -97,7 +97,9 @@ public final class SharedMemory {
     Bytes.put(data, offset, bytes, value);
   }
 
-  /** A thread of a warp hands on what it has done, by what it writes at an offset. */
+  /**
+   * A thread of a warp of the cluster hands on what it has done, by what it writes at an offset.
+   */
   public void release(int offset, int warp) {
     if (races != null) {
       races.release(offset, warp);
@@ -125,5 +127,43 @@ public final class SharedMemory {
   public void land(int offset, int bytes, long value) {
     initialized.set(offset, bytes);
     Bytes.put(data, offset, bytes, value);
+  }
+
+  /** The offset of a range of any length; a fault if it doesn't lie within, or isn't aligned. */
+  public int range(long address, long bytes, int align) {
+    if (address < 0 || address + bytes > size) {
+      throw new DeviceFault(
+          DeviceFault.Kind.OUT_OF_BOUNDS,
+          "%d bytes at shared address 0x%x don't lie within the block's %d bytes"
+              .formatted(bytes, address, size));
+    }
+    if (address % align != 0) {
+      throw new DeviceFault(
+          DeviceFault.Kind.MISALIGNED,
+          "shared address 0x%x is no multiple of %d bytes".formatted(address, align));
+    }
+    return (int) address;
+  }
+
+  /** Stores bytes that a bulk copy has brought, whose race was checked before. */
+  public void land(int offset, byte[] bytes, int from, int length) {
+    initialized.setRange(offset, length);
+    System.arraycopy(bytes, from, data, offset, length);
+  }
+
+  /** Copies a range out for the async proxy, whose race was checked before. */
+  public void copyOut(int offset, byte[] target, int to, int length) {
+    int first = checkInitialized ? initialized.firstUnset(offset, length) : -1;
+    if (first >= 0) {
+      throw new DeviceFault(
+          DeviceFault.Kind.UNINITIALIZED_READ,
+          "byte %d of shared memory was never written".formatted(first));
+    }
+    System.arraycopy(data, offset, target, to, length);
+  }
+
+  /** The bits at an offset, whoever wrote them: for objects that only the simulator reads. */
+  public long peek(int offset, int bytes) {
+    return Bytes.get(data, offset, bytes);
   }
 }
