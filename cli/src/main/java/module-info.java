@@ -6,6 +6,7 @@ module dev.minifloat.cli {
   requires dev.minifloat.cuda.sim;
   requires dev.minifloat.encoder;
   requires dev.minifloat.formats;
+  requires dev.minifloat.kernels;
   requires info.picocli;
   requires java.desktop;
   requires java.xml;

@@ -37,6 +37,7 @@ import picocli.CommandLine.Spec;
       DemoCommand.class,
       ExplainCommand.class,
       InspectCommand.class,
+      KernelsCommand.class,
       VerifyCommand.class,
       HelpCommand.class
     },
