@@ -12,6 +12,8 @@ module dev.minifloat.cli {
   requires java.xml;
   requires me.tongfei.progressbar;
   requires org.apache.xmlgraphics.batik.svggen;
+  requires org.jline.reader;
+  requires org.jline.terminal;
   requires org.jfree.jfreechart;
   requires tools.jackson.databind;
 

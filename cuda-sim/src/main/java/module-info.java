@@ -4,4 +4,5 @@ module dev.minifloat.cuda.sim {
   requires org.slf4j;
 
   exports dev.minifloat.cuda.sim;
+  exports dev.minifloat.cuda.sim.trace;
 }

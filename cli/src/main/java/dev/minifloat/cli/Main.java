@@ -38,6 +38,7 @@ import picocli.CommandLine.Spec;
       ExplainCommand.class,
       InspectCommand.class,
       KernelsCommand.class,
+      TraceCommand.class,
       VerifyCommand.class,
       HelpCommand.class
     },

@@ -112,7 +112,7 @@ class KernelsCommandTest {
         "--layout tx | --layout: "
       })
   void whatCantBeIsWrongUsage(String options, String complaint) {
-    Cli result = run(List.of("kernels"), options.split(" "));
+    Cli result = run(List.of("kernels"), options.split(" ", -1));
 
     assertEquals(2, result.code(), result.out());
     assertTrue(result.err().contains(complaint), result.err());

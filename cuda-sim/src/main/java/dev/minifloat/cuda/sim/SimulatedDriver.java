@@ -6,6 +6,7 @@ import dev.minifloat.cuda.sim.internal.driver.Gate;
 import dev.minifloat.cuda.sim.internal.driver.Settings;
 import dev.minifloat.cuda.sim.internal.driver.Simulation;
 import dev.minifloat.cuda.sim.internal.exec.MmaArithmetic;
+import dev.minifloat.cuda.sim.trace.Tracer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.util.ArrayList;
@@ -131,6 +132,7 @@ public final class SimulatedDriver implements AutoCloseable {
     private boolean checkInitialized = true;
     private long maxInstructions = 1L << 40;
     private Consumer<String> output = System.out::print;
+    private Tracer tracer;
 
     private Builder() {}
 
@@ -229,6 +231,12 @@ public final class SimulatedDriver implements AutoCloseable {
       return this;
     }
 
+    /** Sees the instructions of the kernels that it chooses; nobody does at first. */
+    public Builder tracer(Tracer value) {
+      tracer = Objects.requireNonNull(value);
+      return this;
+    }
+
     /**
      * The driver.
      *
@@ -252,7 +260,8 @@ public final class SimulatedDriver implements AutoCloseable {
               detectRaces,
               checkInitialized,
               maxInstructions,
-              output));
+              output,
+              tracer));
     }
   }
 }

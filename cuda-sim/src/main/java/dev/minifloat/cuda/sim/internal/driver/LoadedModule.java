@@ -59,7 +59,8 @@ final class LoadedModule extends Resource {
     Interpreter interpreter =
         new Interpreter(
             simulation.settings().options(device.properties(), simulation.nextLaunch()),
-            simulation::isStopping);
+            simulation::isStopping,
+            simulation.settings().tracer());
     return interpreter.launch(linked, kernel, grid, block, dynamicBytes, bytes, device.memory());
   }
 

@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 
 /** A block of threads: its warps, its shared memory, its barriers. */
 final class Block {
-  private static final int BARRIERS = 16;
+  static final int BARRIERS = 16;
 
   /** Most instructions that a warp runs before another may. */
   private static final int LONGEST_SLICE = 64;
@@ -66,6 +66,10 @@ final class Block {
 
   Warp warp(int warpIndex) {
     return warps[warpIndex];
+  }
+
+  int warpCount() {
+    return warps.length;
   }
 
   Warp current() {

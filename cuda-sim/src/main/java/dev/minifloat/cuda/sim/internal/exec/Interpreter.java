@@ -6,6 +6,7 @@ import dev.minifloat.cuda.sim.internal.ptx.Instruction;
 import dev.minifloat.cuda.sim.internal.ptx.Operand;
 import dev.minifloat.cuda.sim.internal.ptx.PtxFunction;
 import dev.minifloat.cuda.sim.internal.ptx.Register;
+import dev.minifloat.cuda.sim.trace.Tracer;
 import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -35,20 +36,23 @@ public final class Interpreter {
 
   private final ExecutionOptions options;
   private final BooleanSupplier stopped;
+  private final Tracer tracer;
 
   /** Launches that nobody can stop. */
   public Interpreter(ExecutionOptions options) {
-    this(options, () -> false);
+    this(options, () -> false, null);
   }
 
   /**
    * Launches that somebody can stop.
    *
    * @param stopped asked now and then; once it holds, a launch that runs ends with a fault
+   * @param tracer is told of launches, and sees their instructions if it wants; null for nobody
    */
-  public Interpreter(ExecutionOptions options, BooleanSupplier stopped) {
+  public Interpreter(ExecutionOptions options, BooleanSupplier stopped, Tracer tracer) {
     this.options = options;
     this.stopped = stopped;
+    this.tracer = tracer;
   }
 
   /**
@@ -85,6 +89,9 @@ public final class Interpreter {
       throw new IllegalArgumentException(
           "kernel '%s' would have %d bytes of shared memory; a block can have %d"
               .formatted(entry, launch.sharedBytes(), options.sharedBytes()));
+    }
+    if (tracer != null) {
+      launch.offer(tracer);
     }
     run(launch);
     return new LaunchReport(

@@ -5,6 +5,7 @@ import dev.minifloat.cuda.sim.internal.memory.GlobalMemory;
 import dev.minifloat.cuda.sim.internal.ptx.Instruction;
 import dev.minifloat.cuda.sim.internal.ptx.SpecialRegister;
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
+import dev.minifloat.cuda.sim.trace.Tracer;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -26,6 +27,8 @@ final class Launch {
   private final StringBuilder output = new StringBuilder();
   private final MmaOp.Scratch mmaScratch = new MmaOp.Scratch();
   private final Map<String, CodeInstance> instances = new HashMap<>();
+  private final LaunchView view;
+  private Tracer tracer;
 
   Launch(
       LinkedModule module,
@@ -45,6 +48,21 @@ final class Launch {
     this.parameters = parameters;
     this.memory = memory;
     this.layout = module.sharedLayout(entry);
+    this.view = new LaunchView(this, entry.function());
+  }
+
+  /** Lets a tracer see its instructions, if it wants to. */
+  void offer(Tracer wanted) {
+    tracer = wanted.begins(view) ? wanted : null;
+  }
+
+  /** Who sees its instructions; null for nobody. */
+  Tracer tracer() {
+    return tracer;
+  }
+
+  LaunchView view() {
+    return view;
   }
 
   LinkedModule module() {

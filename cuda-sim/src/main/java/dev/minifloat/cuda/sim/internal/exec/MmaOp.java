@@ -9,6 +9,9 @@ import dev.minifloat.cuda.sim.internal.mma.Terms;
 import dev.minifloat.cuda.sim.internal.numeric.FloatFormat;
 import dev.minifloat.cuda.sim.internal.ptx.Instruction;
 import dev.minifloat.cuda.sim.internal.ptx.PtxType;
+import dev.minifloat.cuda.sim.trace.Fragment;
+import dev.minifloat.cuda.sim.trace.TracedRegister;
+import java.util.List;
 
 /** mma.sync (PTX ISA, "mma"): D = A·B + C, the matrices spread over a warp's registers. */
 final class MmaOp extends SyncOp {
@@ -53,7 +56,7 @@ final class MmaOp extends SyncOp {
     private final Terms bTerms = new Terms(COLUMNS * DEEPEST);
   }
 
-  private static int bits(PtxType type) {
+  static int bits(PtxType type) {
     return type == PtxType.TF32 ? 32 : type.bits();
   }
 
@@ -118,6 +121,16 @@ final class MmaOp extends SyncOp {
                 : s.sums[place(lane, i)];
       }
     }
+  }
+
+  @Override
+  List<Fragment> fragments(Frame frame, List<TracedRegister> names) {
+    FragmentReader reader = new FragmentReader(frame, names);
+    return List.of(
+        reader.a(aType, rows, depth, a),
+        reader.b(bType, depth, b),
+        reader.accumulator("C", accumulator, rows, c),
+        reader.accumulator("D", accumulator, rows, d));
   }
 
   private void multiplyIntegers(Scratch s) {
