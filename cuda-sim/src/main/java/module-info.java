@@ -4,6 +4,7 @@ module dev.minifloat.cuda.sim {
   requires org.slf4j;
 
   exports dev.minifloat.cuda.sim;
+  exports dev.minifloat.cuda.sim.trace;
 
   provides dev.minifloat.cuda.driver.SimulatorProvider with
       dev.minifloat.cuda.sim.internal.SimulatedDrivers;

@@ -41,6 +41,8 @@ import picocli.CommandLine.Spec;
       DemoCommand.class,
       ExplainCommand.class,
       InspectCommand.class,
+      KernelsCommand.class,
+      TraceCommand.class,
       VerifyCommand.class,
       HelpCommand.class
     },

@@ -16,7 +16,13 @@ import dev.minifloat.Tensor;
 import dev.minifloat.contract.ErrorBounds;
 import dev.minifloat.cuda.sim.LaunchStatistics;
 import dev.minifloat.cuda.sim.SimulatedDriver;
+import dev.minifloat.kernels.KernelCatalog;
+import dev.minifloat.kernels.KernelEntry;
+import dev.minifloat.kernels.Operation;
 import dev.minifloat.reference.ReferenceBackend;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
@@ -275,6 +281,55 @@ class ProductKernelsTest {
   Stream<DynamicTest> kernelsAreChosenByTypeScalingAndExtent() {
     return products()
         .map(product -> DynamicTest.dynamicTest(product.toString(), () -> multiply(product)));
+  }
+
+  /** What is said without a device is what runs on one, and each other kernel has its reason. */
+  @TestFactory
+  Stream<DynamicTest> theChoiceIsExplainedWithoutADevice() {
+    return products()
+        .map(product -> DynamicTest.dynamicTest(product.toString(), () -> explain(product)));
+  }
+
+  private static void explain(Product product) {
+    Shape a = product.a().shape();
+    Shape b = product.b().shape();
+    KernelChoice choice =
+        KernelChoice.of(
+            Integer.parseInt(product.device().substring("sm_".length())),
+            new KernelChoice.Product(
+                explained(product.a()),
+                explained(product.b()),
+                DType.F32,
+                a.batch(),
+                a.rows(),
+                b.columns(),
+                a.columns(),
+                1));
+    String kernel = choice.kernel().startsWith("skinny_") ? SKINNY : choice.kernel();
+    assertEquals(product.kernel(), kernel);
+    Set<String> others = new HashSet<>();
+    for (KernelEntry entry : KernelCatalog.load().kernels()) {
+      if (entry.operation() == Operation.GEMM || entry.operation() == Operation.SKINNY) {
+        others.add(entry.entry());
+      }
+    }
+    assertTrue(others.remove(choice.kernel()));
+    List<String> refused = choice.refusals().stream().map(KernelChoice.Refusal::kernel).toList();
+    assertEquals(others, new HashSet<>(refused));
+    assertEquals(others.size(), refused.size());
+  }
+
+  private static KernelChoice.Operand explained(Operand operand) {
+    return new KernelChoice.Operand(operand.dtype(), operand.scaling(), operand.turned());
+  }
+
+  @Test
+  void aProductThatReadsNoOperandHasTheKernelForAnyViews() {
+    KernelChoice.Operand half = new KernelChoice.Operand(DType.F16, NONE, false);
+    KernelChoice choice =
+        KernelChoice.of(80, new KernelChoice.Product(half, half, DType.F32, 1, 64, 64, 64, 0));
+    assertEquals("gemm_any", choice.kernel());
+    assertTrue(choice.steps().getFirst().contains("alpha is 0"), choice.steps().toString());
   }
 
   /** FP8 tensor cores need PTX 8.4, which drivers know from CUDA 12.4 on. */

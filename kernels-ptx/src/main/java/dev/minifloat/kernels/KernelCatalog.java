@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -81,12 +82,34 @@ public final class KernelCatalog {
     }
     return kernels.stream()
         .filter(kernel -> kernel.operation() == operation)
-        .filter(kernel -> kernel.file().target().runsOn(capability))
-        .filter(kernel -> kernel.accepts(types, scalings))
+        .filter(kernel -> refusal(kernel, capability, types, scalings).isEmpty())
         .sorted(
             Comparator.comparingInt((KernelEntry kernel) -> -kernel.file().target().capability())
                 .thenComparingInt(KernelEntry::breadth))
         .toList();
+  }
+
+  /**
+   * The kernels of an operation that {@link #find} leaves out, each with the reason, in the
+   * catalog's order.
+   */
+  public Map<KernelEntry, String> refusals(
+      Operation operation, int capability, List<String> types, List<String> scalings) {
+    Map<KernelEntry, String> refusals = new LinkedHashMap<>();
+    for (KernelEntry kernel : kernels) {
+      if (kernel.operation() == operation) {
+        refusal(kernel, capability, types, scalings).ifPresent(why -> refusals.put(kernel, why));
+      }
+    }
+    return refusals;
+  }
+
+  private static Optional<String> refusal(
+      KernelEntry kernel, int capability, List<String> types, List<String> scalings) {
+    Target target = kernel.file().target();
+    return target.runsOn(capability)
+        ? kernel.refusal(types, scalings)
+        : Optional.of("is for " + target.devices());
   }
 
   /**

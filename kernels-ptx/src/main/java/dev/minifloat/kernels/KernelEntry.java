@@ -1,6 +1,7 @@
 package dev.minifloat.kernels;
 
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A kernel.
@@ -39,6 +40,8 @@ public record KernelEntry(
     List<KernelParameter> parameters,
     String accumulator,
     ErrorBound bound) {
+  private static final List<String> SIDES = List.of("a", "b", "the result");
+
   /** Copies the lists. */
   public KernelEntry {
     a = List.copyOf(a);
@@ -62,13 +65,23 @@ public record KernelEntry(
    * @param types of the operands and the result, in order, or fewer
    */
   public boolean accepts(List<String> types, List<String> scalings) {
+    return refusal(types, scalings).isEmpty();
+  }
+
+  /** Why it doesn't take operands of these types and scalings; empty if it does. */
+  Optional<String> refusal(List<String> types, List<String> scalings) {
     List<List<String>> sides = List.of(a, b, out);
     for (int i = 0; i < types.size(); i++) {
       if (!sides.get(i).contains(types.get(i))) {
-        return false;
+        return Optional.of(
+            "%s is %s, not %s"
+                .formatted(SIDES.get(i), String.join(" or ", sides.get(i)), types.get(i)));
       }
     }
-    return this.scalings.containsAll(scalings);
+    return scalings.stream()
+        .filter(scaling -> !this.scalings.contains(scaling))
+        .findFirst()
+        .map(scaling -> "scales are of %s, not %s".formatted(this.scalings, scaling));
   }
 
   /** How many combinations of types and scalings it takes: the fewer, the more it is made for. */

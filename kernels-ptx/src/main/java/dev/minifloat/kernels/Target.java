@@ -57,6 +57,15 @@ public record Target(int capability, Reach reach) {
     };
   }
 
+  /** The devices that run it, in words. */
+  public String devices() {
+    return switch (reach) {
+      case NEWER -> this + " and newer";
+      case FAMILY -> this + ": compute capability " + capability / 10 + ", and no other";
+      case ALONE -> this + ", and no other";
+    };
+  }
+
   @Override
   public String toString() {
     return "sm_" + capability + reach.suffix;

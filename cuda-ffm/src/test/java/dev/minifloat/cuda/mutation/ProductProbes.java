@@ -251,7 +251,8 @@ final class ProductProbes {
     Kind blocks4 = kind(DType.F4_E2M1, Scaling.block(1, 32));
     product("sm_80", blocks4, kind(DType.F4_E2M1, ROWS), blocks, 0, ProductProbes::plain);
     product("sm_80", kind(DType.BF16, NONE), blocks4, blocks, 0, ProductProbes::plain);
-    // No scales lie behind the last code, which a thread fetches in its first turn or its second, for
+    // No scales lie behind the last code, which a thread fetches in its first turn or its second,
+    // for
     // a stage before the loop or in it.
     Kind bare = kind(DType.F4_E2M1, NONE);
     for (int n : new int[] {20, 40}) {

@@ -6,6 +6,7 @@ import dev.minifloat.cuda.sim.internal.driver.Gate;
 import dev.minifloat.cuda.sim.internal.driver.Settings;
 import dev.minifloat.cuda.sim.internal.driver.Simulation;
 import dev.minifloat.cuda.sim.internal.exec.MmaArithmetic;
+import dev.minifloat.cuda.sim.trace.Tracer;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.util.ArrayList;
@@ -135,6 +136,7 @@ public final class SimulatedDriver implements AutoCloseable {
     private boolean checkInitialized = true;
     private long maxInstructions = 1L << 40;
     private Consumer<String> output = System.out::print;
+    private Tracer tracer;
 
     private Builder() {}
 
@@ -236,6 +238,12 @@ public final class SimulatedDriver implements AutoCloseable {
       return this;
     }
 
+    /** Sees the instructions of the kernels that it chooses; nobody does at first. */
+    public Builder tracer(Tracer value) {
+      tracer = Objects.requireNonNull(value);
+      return this;
+    }
+
     /**
      * The driver.
      *
@@ -259,7 +267,8 @@ public final class SimulatedDriver implements AutoCloseable {
               detectRaces,
               checkInitialized,
               maxInstructions,
-              output));
+              output,
+              tracer));
     }
   }
 }

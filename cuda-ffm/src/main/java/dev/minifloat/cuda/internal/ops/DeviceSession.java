@@ -56,7 +56,7 @@ public final class DeviceSession implements AutoCloseable {
       kernels =
           new CudaKernels(
               new CommandQueue(stream, allocator, transfers, cache),
-              new KernelSet(cache, device.capability()));
+              new KernelSet(cache.catalog(), cache::takes, device.capability()));
     } catch (RuntimeException | Error e) {
       Closing.because(e, this);
       throw e;

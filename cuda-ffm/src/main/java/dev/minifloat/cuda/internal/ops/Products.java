@@ -10,8 +10,9 @@ import dev.minifloat.cuda.internal.plan.KernelSet;
 import dev.minifloat.cuda.internal.plan.LaunchGrid;
 import dev.minifloat.cuda.internal.plan.ProductChoice;
 import dev.minifloat.cuda.internal.plan.ProductChoice.Extents;
+import dev.minifloat.cuda.internal.plan.ProductPlan;
 import dev.minifloat.cuda.internal.plan.RowParts;
-import dev.minifloat.cuda.internal.plan.Turn;
+import dev.minifloat.cuda.internal.plan.Verdicts;
 import dev.minifloat.kernels.KernelEntry;
 import dev.minifloat.spi.GemmCall;
 import dev.minifloat.spi.TensorView;
@@ -23,9 +24,6 @@ import org.slf4j.LoggerFactory;
 /** Dot products, matrix times vector, matrix times matrix. */
 final class Products {
   private static final Logger LOG = LoggerFactory.getLogger(Products.class);
-
-  /** Multiplications from which on a copy of an operand, turned, costs less than it spares. */
-  static final long WORTH_TURNING = 1L << 18;
 
   private static final int THREADS = 256;
   private static final int WARPS = THREADS / 32;
@@ -77,7 +75,8 @@ final class Products {
     DeviceView weights = DeviceView.of(a, 2);
     DeviceView row = DeviceView.of(x, 2);
     Extents extents = new Extents(1, 1, m, a.shape().columns());
-    Optional<ProductChoice> skinny = ProductChoice.skinny(kernels, row, weights, extents);
+    Optional<ProductChoice> skinny =
+        ProductChoice.skinny(kernels, row, weights, extents, Verdicts.unheard());
     if (skinny.isPresent()) {
       launch(skinny.get(), row, weights, Epilogue.none(out), extents);
       return;
@@ -121,48 +120,12 @@ final class Products {
             call.out().shape().rows(),
             call.out().shape().columns(),
             call.a().shape().columns());
-    Optional<ProductChoice> direct = made(a, b, to, extents);
-    if (direct.isPresent()) {
-      launch(direct.get(), a, b, to, extents);
-    } else if (!turned(a, b, to, extents)) {
-      launch(ProductChoice.any(kernels, a, b, extents), a, b, to, extents);
+    ProductPlan plan =
+        ProductPlan.of(kernels, a, b, to.outType(), to.alpha(), extents, Verdicts.unheard());
+    try (TurnedCopy left = new TurnedCopy(queue, a, plan.turnA());
+        TurnedCopy right = new TurnedCopy(queue, b, plan.turnB())) {
+      launch(plan.choice(), left.view(copies), right.view(copies), to, extents);
     }
-  }
-
-  /** A kernel that is made for these operands. */
-  private Optional<ProductChoice> made(DeviceView a, DeviceView b, Epilogue to, Extents extents) {
-    if (to.alpha() == 0) {
-      // The operands may not be read; the kernel for any views sees to that.
-      return Optional.empty();
-    }
-    return ProductChoice.skinny(kernels, a, b, extents)
-        .or(() -> ProductChoice.tensorCores(kernels, a, b, to.outType(), extents));
-  }
-
-  /**
-   * Turns what doesn't have K side by side, if that pays and there is a kernel for what comes of
-   * it, and multiplies.
-   *
-   * @return whether it has
-   */
-  private boolean turned(DeviceView a, DeviceView b, Epilogue to, Extents extents) {
-    if (to.alpha() == 0
-        || extents.batch() * extents.m() * extents.n() * extents.k() < WORTH_TURNING) {
-      return false;
-    }
-    Turn turnA = a.isDense() ? null : Turn.of(a).orElse(null);
-    Turn turnB = b.isDense() ? null : Turn.of(b).orElse(null);
-    DeviceView wouldBeA = turnA == null ? a : turnA.to(0, 0);
-    DeviceView wouldBeB = turnB == null ? b : turnB.to(0, 0);
-    Optional<ProductChoice> choice = made(wouldBeA, wouldBeB, to, extents);
-    if (choice.isEmpty()) {
-      return false;
-    }
-    try (TurnedCopy left = new TurnedCopy(queue, a, turnA);
-        TurnedCopy right = new TurnedCopy(queue, b, turnB)) {
-      launch(choice.get(), left.view(copies), right.view(copies), to, extents);
-    }
-    return true;
   }
 
   private void launch(

@@ -6,12 +6,14 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import dev.minifloat.DType;
 import dev.minifloat.Scaling;
+import dev.minifloat.Shape;
 import dev.minifloat.UnsupportedOpException;
 import dev.minifloat.codec.ScaleGrid;
 import dev.minifloat.kernels.ParameterType;
 import dev.minifloat.spi.TensorView;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Optional;
 
 /**
  * A strided view as kernels take it: {@code View} of view.cuh.
@@ -126,6 +128,24 @@ public final class DeviceView {
         new long[] {repeated ? 0 : rows * columns, columns, 1});
   }
 
+  /** A row-major matrix, or several one behind the other, of which no memory is known yet. */
+  public static DeviceView planned(DType dtype, Scaling scaling, Shape shape) {
+    Source source = new Source(0, 0, 0, dtype, scaling, scaling.grid(shape));
+    return rowMajor(source, shape.batch(), false, shape.rows(), shape.columns());
+  }
+
+  /** The same matrices, rows as columns. */
+  public DeviceView transposed() {
+    long[] turnedExtents = extents.clone();
+    long[] turnedStrides = strides.clone();
+    int n = extents.length;
+    turnedExtents[n - 1] = extents[n - 2];
+    turnedExtents[n - 2] = extents[n - 1];
+    turnedStrides[n - 1] = strides[n - 2];
+    turnedStrides[n - 2] = strides[n - 1];
+    return new DeviceView(source, offset, turnedExtents, turnedStrides);
+  }
+
   /** A vector, or what a kernel takes for one that there isn't. */
   public static DeviceView ofNullable(TensorView vector) {
     return vector == null ? absent() : of(vector, 1);
@@ -208,29 +228,45 @@ public final class DeviceView {
    * from a row's first: what kernels want that multiply a granule before its scale.
    */
   boolean hasGranules(int granule) {
+    return refusesGranules("", granule).isEmpty();
+  }
+
+  /**
+   * Why it doesn't have granules; empty if it has.
+   *
+   * @param name what to call it
+   */
+  Optional<Refusal> refusesGranules(String name, int granule) {
     if (!isDense()) {
-      return false;
+      return Optional.of(
+          Refusal.of("wants K side by side, and in %s it lies %,d apart", name, stride(-1)));
     }
     long depth = extent(-1);
     if (source.isUnscaled() || source.scaling() instanceof Scaling.PerTensor || depth == 0) {
-      return true;
+      return Optional.empty();
     }
     ScaleGrid grid = source.grid();
     long first = offset % grid.columns();
+    boolean atSameColumn = true;
     for (int i = 0; i < extents.length - 1; i++) {
-      if (extents[i] > 1 && strides[i] % grid.columns() != 0) {
-        return false;
-      }
+      atSameColumn &= extents[i] <= 1 || strides[i] % grid.columns() == 0;
     }
-    if (first + depth > grid.columns()) {
-      return false;
+    if (!atSameColumn || first + depth > grid.columns()) {
+      return Optional.of(Refusal.of("rows of %s aren't parts of rows that have scales", name));
     }
-    if (source.scaling() instanceof Scaling.NvFp4) {
-      return first % Scaling.NvFp4.BLOCK == 0;
-    }
-    long inBlock = first % grid.blockColumns();
-    return inBlock + depth <= grid.blockColumns()
-        || (inBlock == 0 && grid.blockColumns() % granule == 0);
+    long block =
+        source.scaling() instanceof Scaling.NvFp4 ? Scaling.NvFp4.BLOCK : grid.blockColumns();
+    long inBlock = first % block;
+    boolean fits =
+        source.scaling() instanceof Scaling.NvFp4
+            ? inBlock == 0
+            : inBlock + depth <= block || (inBlock == 0 && block % granule == 0);
+    return fits
+        ? Optional.empty()
+        : Optional.of(
+            Refusal.of(
+                "wants one scale for each %d of K, and blocks of %s have %d, from %d on",
+                granule, name, block, inBlock));
   }
 
   /** Writes the struct. */

@@ -45,44 +45,71 @@ public sealed interface ProductChoice {
    */
   record Extents(long batch, long m, long n, long k) {}
 
+  /** The kernel. */
+  KernelEntry kernel();
+
+  /** Its CTAs. */
+  LaunchGrid grid();
+
   /** The kernel that is made for few rows, if these are few and b lies as it wants. */
-  static Optional<ProductChoice> skinny(KernelSet kernels, DeviceView a, DeviceView b, Extents of) {
-    if (of.m() > SKINNY_ROWS || !b.hasGranules(Granules.SKINNY)) {
-      return Optional.empty();
-    }
+  static Optional<ProductChoice> skinny(
+      KernelSet kernels, DeviceView a, DeviceView b, Extents of, Verdicts verdicts) {
     List<DType> types = List.of(a.dtype(), b.dtype());
-    int rows = of.m() == 1 ? 1 : 8;
     return kernels
         .first(
-            kernels.products(Operation.SKINNY, types, List.of(b.source().scaling())).stream()
-                .filter(kernel -> kernel.tile().getFirst() == rows))
-        .flatMap(kernel -> skinny(kernel, of));
+            kernels.products(Operation.SKINNY, types, List.of(b.source().scaling()), verdicts),
+            kernel -> refuses(kernel, b, of),
+            verdicts)
+        .map(kernel -> skinny(kernel, of));
   }
 
-  private static Optional<ProductChoice> skinny(KernelEntry kernel, Extents of) {
-    long columns = Math.ceilDiv(of.n(), (long) kernel.tile().get(1));
-    long groups = Math.ceilDiv(of.m(), (long) kernel.tile().getFirst()) * of.batch();
-    if (groups > LaunchGrid.MAX_YZ) {
-      return Optional.empty();
+  private static Optional<Refusal> refuses(KernelEntry kernel, DeviceView b, Extents of) {
+    int rows = kernel.tile().getFirst();
+    if (of.m() > SKINNY_ROWS) {
+      return Optional.of(Refusal.of("is for %d rows of a at most, not %,d", SKINNY_ROWS, of.m()));
     }
+    if (rows != (of.m() == 1 ? 1 : 8)) {
+      return Optional.of(Refusal.of("takes %d rows of a at once, and there are %d", rows, of.m()));
+    }
+    if (groups(kernel, of) > LaunchGrid.MAX_YZ) {
+      return Optional.of(
+          Refusal.of(
+              "a grid has %,d CTAs along z, not %,d", LaunchGrid.MAX_YZ, groups(kernel, of)));
+    }
+    return b.refusesGranules("b", Granules.SKINNY);
+  }
+
+  private static long groups(KernelEntry kernel, Extents of) {
+    return Math.ceilDiv(of.m(), (long) kernel.tile().getFirst()) * of.batch();
+  }
+
+  private static ProductChoice skinny(KernelEntry kernel, Extents of) {
+    long columns = Math.ceilDiv(of.n(), (long) kernel.tile().get(1));
+    long groups = groups(kernel, of);
     long slices = Math.max(1, Math.ceilDiv(of.k(), (long) kernel.tile().get(2)));
     long splits = Math.clamp(SKINNY_CTAS / (columns * groups), 1, Math.min(slices, 64));
-    return Optional.of(new Skinny(kernel, splits, LaunchGrid.of(columns, splits, groups)));
+    return new Skinny(kernel, splits, LaunchGrid.of(columns, splits, groups));
   }
 
   /** The kernel for the tensor cores that is made for these types, if both operands lie so. */
   static Optional<ProductChoice> tensorCores(
-      KernelSet kernels, DeviceView a, DeviceView b, DType out, Extents of) {
+      KernelSet kernels, DeviceView a, DeviceView b, DType out, Extents of, Verdicts verdicts) {
     List<DType> types = List.of(a.dtype(), b.dtype(), out);
     List<Scaling> scalings = List.of(a.source().scaling(), b.source().scaling());
     return kernels
         .first(
-            kernels.products(Operation.GEMM, types, scalings).stream()
-                .filter(Granules::usesTensorCores)
-                .filter(
-                    kernel ->
-                        a.hasGranules(Granules.of(kernel)) && b.hasGranules(Granules.of(kernel))))
+            kernels.products(Operation.GEMM, types, scalings, verdicts),
+            kernel -> refuses(kernel, a, b),
+            verdicts)
         .map(kernel -> new Tiled(kernel, grid(kernel, of)));
+  }
+
+  private static Optional<Refusal> refuses(KernelEntry kernel, DeviceView a, DeviceView b) {
+    if (!Granules.usesTensorCores(kernel)) {
+      return Optional.of(Refusal.of("is for what no other kernel takes: no tensor cores"));
+    }
+    int granule = Granules.of(kernel);
+    return a.refusesGranules("a", granule).or(() -> b.refusesGranules("b", granule));
   }
 
   /** The kernel that takes any views. */

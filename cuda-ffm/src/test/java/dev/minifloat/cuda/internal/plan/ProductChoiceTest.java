@@ -6,9 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import dev.minifloat.DType;
 import dev.minifloat.Scaling;
 import dev.minifloat.UnsupportedOpException;
-import dev.minifloat.cuda.internal.driver.KernelCache;
-import dev.minifloat.cuda.internal.driver.PrimaryContext;
-import dev.minifloat.cuda.internal.driver.Simulated;
 import dev.minifloat.cuda.internal.plan.ProductChoice.Extents;
 import dev.minifloat.cuda.internal.plan.ProductChoice.Skinny;
 import dev.minifloat.cuda.internal.plan.ProductChoice.Tiled;
@@ -24,19 +21,21 @@ class ProductChoiceTest {
   private static final int MOST = LaunchGrid.MAX_YZ;
 
   private final Views views = new Views();
-  private final Simulated sim = Simulated.of("sim:sm_80");
-  private final PrimaryContext context = sim.context();
-  private final KernelCache cache = new KernelCache(context, KernelCatalog.load());
-  private final KernelSet kernels = new KernelSet(cache, 80);
+  private final KernelSet kernels = new KernelSet(KernelCatalog.load(), _ -> true, 80);
   private final DeviceView x =
       DeviceView.of(views.tensor(DType.BF16, Scaling.none(), MOST + 1L, 1, 8), 2);
 
   @AfterAll
   void close() {
-    cache.close();
-    context.close();
-    sim.close();
     views.close();
+  }
+
+  private Optional<ProductChoice> tensorCores(Extents of) {
+    return ProductChoice.tensorCores(kernels, x, x, DType.F32, of, Verdicts.unheard());
+  }
+
+  private Optional<ProductChoice> skinny(Extents of) {
+    return ProductChoice.skinny(kernels, x, x, of, Verdicts.unheard());
   }
 
   /** A grid's layers take one matrix after the other where there are more of these. */
@@ -46,7 +45,7 @@ class ProductChoiceTest {
       Extents of = new Extents(batch, 1, 1, 8);
       Tiled any = (Tiled) ProductChoice.any(kernels, x, x, of);
       assertEquals(Math.min(batch, MOST), any.grid().z());
-      Tiled made = (Tiled) ProductChoice.tensorCores(kernels, x, x, DType.F32, of).orElseThrow();
+      Tiled made = (Tiled) tensorCores(of).orElseThrow();
       assertEquals("gemm_bf16", made.kernel().entry());
       assertEquals(Math.min(batch, MOST), made.grid().z());
     }
@@ -55,13 +54,10 @@ class ProductChoiceTest {
   /** The kernels for few rows don't go round. */
   @Test
   void moreGroupsOfRowsThanLayersAreMultipliedInTiles() {
-    Skinny most =
-        (Skinny) ProductChoice.skinny(kernels, x, x, new Extents(MOST, 1, 1, 8)).orElseThrow();
+    Skinny most = (Skinny) skinny(new Extents(MOST, 1, 1, 8)).orElseThrow();
     assertEquals(MOST, most.grid().z());
-    assertEquals(
-        Optional.empty(), ProductChoice.skinny(kernels, x, x, new Extents(MOST + 1L, 1, 1, 8)));
-    assertEquals(
-        Optional.empty(), ProductChoice.skinny(kernels, x, x, new Extents(MOST / 2 + 1L, 9, 1, 8)));
+    assertEquals(Optional.empty(), skinny(new Extents(MOST + 1L, 1, 1, 8)));
+    assertEquals(Optional.empty(), skinny(new Extents(MOST / 2 + 1L, 9, 1, 8)));
   }
 
   @Test

@@ -72,6 +72,7 @@ final class LoadedModule extends Resource {
           new Interpreter(
               simulation.settings().options(device.properties(), simulation.nextLaunch()),
               simulation::isStopping,
+              simulation.settings().tracer(),
               workspace);
       return interpreter.launch(linked, kernel, grid, block, cluster, dynamicBytes, bytes, memory);
     } finally {

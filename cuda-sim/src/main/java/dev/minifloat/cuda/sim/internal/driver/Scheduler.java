@@ -112,7 +112,7 @@ final class Scheduler {
   }
 
   private void abandon(Context context, CuResult result, String trap) {
-    simulation.trapped(trap);
+    simulation.trapped(trap, result == CuResult.DEINITIALIZED);
     context.breakWith(result, trap);
     for (Stream stream : context.streams()) {
       for (Task task : stream.pending) {

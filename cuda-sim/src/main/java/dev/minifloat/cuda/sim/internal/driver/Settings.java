@@ -2,6 +2,7 @@ package dev.minifloat.cuda.sim.internal.driver;
 
 import dev.minifloat.cuda.sim.internal.exec.ExecutionOptions;
 import dev.minifloat.cuda.sim.internal.exec.MmaArithmetic;
+import dev.minifloat.cuda.sim.trace.Tracer;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -17,6 +18,7 @@ import java.util.function.Consumer;
  * @param checkInitialized whether a kernel's reads of bytes that nobody wrote are faults
  * @param maxInstructions warp instructions after which a launch counts as endless
  * @param output takes what kernels print
+ * @param tracer sees kernels run; null for nobody
  */
 public record Settings(
     List<DeviceProperties> devices,
@@ -27,7 +29,8 @@ public record Settings(
     boolean detectRaces,
     boolean checkInitialized,
     long maxInstructions,
-    Consumer<String> output) {
+    Consumer<String> output,
+    Tracer tracer) {
   public Settings {
     devices = List.copyOf(devices);
   }

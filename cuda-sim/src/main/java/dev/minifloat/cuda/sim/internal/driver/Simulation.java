@@ -9,6 +9,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** Everything that one simulated driver knows. */
 public final class Simulation {
@@ -177,9 +178,14 @@ public final class Simulation {
     }
   }
 
-  void trapped(String text) {
+  /**
+   * Notes why a kernel didn't end well.
+   *
+   * @param wished whether somebody stopped it
+   */
+  void trapped(String text, boolean wished) {
     lastTrap = text;
-    LOG.error("the device stopped: {}", text);
+    LOG.atLevel(wished ? Level.INFO : Level.ERROR).log("the device stopped: {}", text);
   }
 
   /** The calling thread's context, alive and whole. */

@@ -2,7 +2,11 @@ package dev.minifloat.cuda.sim.internal.exec;
 
 import dev.minifloat.cuda.sim.internal.memory.DeviceFault;
 import dev.minifloat.cuda.sim.internal.memory.RaceDetector;
+import dev.minifloat.cuda.sim.trace.TracedBarrier;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
 
 /** One of a block's sixteen barriers. */
 final class Barrier {
@@ -118,6 +122,18 @@ final class Barrier {
         warp.lanePc[lane]++;
       }
     }
+  }
+
+  /** What a tracer sees of it; empty if nobody has arrived. */
+  Optional<TracedBarrier> view() {
+    if (arrivedWarps == 0) {
+      return Optional.empty();
+    }
+    List<Integer> arrived = new ArrayList<>();
+    for (int m = arrivedWarps; m != 0; m &= m - 1) {
+      arrived.add(Integer.numberOfTrailingZeros(m));
+    }
+    return Optional.of(new TracedBarrier(id, arrived, expected));
   }
 
   /** Whether a warp has arrived and waits. */

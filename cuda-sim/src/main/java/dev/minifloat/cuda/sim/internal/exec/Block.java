@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** A block of threads: its warps, its shared memory, its barriers. */
 final class Block {
-  private static final int BARRIERS = 16;
+  static final int BARRIERS = 16;
 
   private final Launch launch;
   private final Cluster cluster;
@@ -113,6 +113,10 @@ final class Block {
               .formatted(warp.index, warps.length));
     }
     return warpgroups[wanted];
+  }
+
+  int warpCount() {
+    return warps.length;
   }
 
   Warp current() {

@@ -6,6 +6,7 @@ import dev.minifloat.cuda.sim.internal.ptx.Instruction;
 import dev.minifloat.cuda.sim.internal.ptx.Operand;
 import dev.minifloat.cuda.sim.internal.ptx.PtxFunction;
 import dev.minifloat.cuda.sim.internal.ptx.Register;
+import dev.minifloat.cuda.sim.trace.Tracer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -44,32 +45,29 @@ public final class Interpreter {
   private final ExecutionOptions options;
   private final BooleanSupplier stopped;
   private final long workspace;
+  private final Tracer tracer;
 
   /** Launches that nobody can stop. */
   public Interpreter(ExecutionOptions options) {
-    this(options, () -> false);
+    this(options, () -> false, null, 0);
   }
 
   /**
-   * Launches that somebody can stop.
+   * Launches that somebody can stop, see, or let blocks meet in.
    *
-   * @param stopped asked now and then; once it holds, a launch that runs ends with a fault
-   */
-  public Interpreter(ExecutionOptions options, BooleanSupplier stopped) {
-    this(options, stopped, 0);
-  }
-
-  /**
-   * Cooperative launches, whose blocks meet. Nothing but NVIDIA's cooperative_groups/details says
-   * how: %envreg1 and %envreg2 are the high and the low half of the address of a structure of two
+   * <p>Nothing but NVIDIA's cooperative_groups/details says how blocks of a cooperative launch
+   * meet: %envreg1 and %envreg2 are the high and the low half of the address of a structure of two
    * 32-bit numbers, of which the second is a barrier, 0 at the start.
    *
    * @param stopped asked now and then; once it holds, a launch that runs ends with a fault
+   * @param tracer is told of launches, and sees their instructions if it wants; null for nobody
    * @param workspace address of {@value #WORKSPACE_BYTES} bytes, all 0; 0 where blocks can't meet
    */
-  public Interpreter(ExecutionOptions options, BooleanSupplier stopped, long workspace) {
+  public Interpreter(
+      ExecutionOptions options, BooleanSupplier stopped, Tracer tracer, long workspace) {
     this.options = options;
     this.stopped = stopped;
+    this.tracer = tracer;
     this.workspace = workspace;
   }
 
@@ -126,6 +124,9 @@ public final class Interpreter {
       throw new IllegalArgumentException(
           "kernel '%s' would have %d bytes of shared memory; a block can have %d"
               .formatted(entry, launch.sharedBytes(), options.sharedBytes()));
+    }
+    if (tracer != null) {
+      launch.offer(tracer);
     }
     run(launch);
     return new LaunchReport(

@@ -5,6 +5,7 @@ import dev.minifloat.cuda.sim.internal.memory.GlobalMemory;
 import dev.minifloat.cuda.sim.internal.ptx.Instruction;
 import dev.minifloat.cuda.sim.internal.ptx.SpecialRegister;
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
+import dev.minifloat.cuda.sim.trace.Tracer;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -29,6 +30,8 @@ final class Launch {
   private final MmaOp.Scratch mmaScratch = new MmaOp.Scratch();
   private WgmmaProduct wgmmaProduct;
   private final Map<String, CodeInstance> instances = new HashMap<>();
+  private final LaunchView view;
+  private Tracer tracer;
 
   Launch(
       LinkedModule module,
@@ -52,6 +55,21 @@ final class Launch {
     this.memory = memory;
     this.workspace = workspace;
     this.layout = module.sharedLayout(entry);
+    this.view = new LaunchView(this, entry.function());
+  }
+
+  /** Lets a tracer see its instructions, if it wants to. */
+  void offer(Tracer wanted) {
+    tracer = wanted.begins(view) ? wanted : null;
+  }
+
+  /** Who sees its instructions; null for nobody. */
+  Tracer tracer() {
+    return tracer;
+  }
+
+  LaunchView view() {
+    return view;
   }
 
   LinkedModule module() {

@@ -9,6 +9,9 @@ import dev.minifloat.cuda.sim.internal.mma.Terms;
 import dev.minifloat.cuda.sim.internal.numeric.FloatFormat;
 import dev.minifloat.cuda.sim.internal.ptx.Instruction;
 import dev.minifloat.cuda.sim.internal.ptx.PtxType;
+import dev.minifloat.cuda.sim.trace.Fragment;
+import dev.minifloat.cuda.sim.trace.TracedRegister;
+import java.util.List;
 
 /**
  * mma.sync (PTX ISA, "mma"): D = A·B + C, the matrices spread over a warp's registers; or D =
@@ -80,7 +83,7 @@ final class MmaOp extends SyncOp {
    * @param shift from the place's lowest bit to the element's
    * @param mask of the element
    */
-  private record Packing(int bits, int shift, long mask) {
+  record Packing(int bits, int shift, long mask) {
     static Packing of(PtxType type, int depth) {
       int own = type.bits();
       if (type.kind() == PtxType.Kind.PACKED && own < 8 && depth == 32) {
@@ -159,6 +162,16 @@ final class MmaOp extends SyncOp {
                 : s.sums[place(lane, i)];
       }
     }
+  }
+
+  @Override
+  List<Fragment> fragments(Frame frame, List<TracedRegister> names) {
+    FragmentReader reader = new FragmentReader(frame, names);
+    return List.of(
+        reader.a(aType, rows, depth, a),
+        reader.b(bType, depth, b),
+        reader.accumulator("C", accumulator, rows, c),
+        reader.accumulator("D", accumulator, rows, d));
   }
 
   private void multiplyIntegers(Scratch s) {

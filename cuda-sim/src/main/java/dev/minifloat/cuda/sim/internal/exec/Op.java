@@ -1,6 +1,9 @@
 package dev.minifloat.cuda.sim.internal.exec;
 
 import dev.minifloat.cuda.sim.internal.ptx.Instruction;
+import dev.minifloat.cuda.sim.trace.Fragment;
+import dev.minifloat.cuda.sim.trace.TracedRegister;
+import java.util.List;
 
 /**
  * An instruction made ready to run: operands are offsets into a frame's registers, where each
@@ -69,6 +72,11 @@ abstract class Op {
   /** Runs it for these lanes. */
   void execute(Warp warp, Frame frame, int mask) {
     throw new IllegalStateException(instruction.name() + " runs in steps only");
+  }
+
+  /** The matrices that it multiplies, as a frame's registers hold them; none for most. */
+  List<Fragment> fragments(Frame frame, List<TracedRegister> names) {
+    return List.of();
   }
 
   /** Undoes nothing and counts nothing: what an instruction does while it waits. */

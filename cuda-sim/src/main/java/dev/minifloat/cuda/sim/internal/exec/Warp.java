@@ -1,6 +1,7 @@
 package dev.minifloat.cuda.sim.internal.exec;
 
 import dev.minifloat.cuda.sim.internal.memory.DeviceFault;
+import dev.minifloat.cuda.sim.trace.Tracer;
 import java.util.Arrays;
 
 /**
@@ -35,6 +36,11 @@ final class Warp {
 
   /** Watches over registers that wgmma uses; null if the module has no wgmma. */
   final RegisterWatch watch;
+
+  /** Who sees each instruction before it runs, and as what; null for nobody. */
+  private final Tracer tracer;
+
+  private final WarpView view;
 
   /** The lanes that run now, their place and their registers. */
   int group;
@@ -94,6 +100,8 @@ final class Warp {
         block.rank() * (int) ((block.launch().blockSize().count() + 31) / 32) + index;
     this.live = existing;
     this.ops = block.launch().ops();
+    this.tracer = block.launch().tracer();
+    this.view = tracer == null ? null : new WarpView(this);
     this.counters = block.launch().counters();
     this.reads = new Traffic(counters, false);
     this.writes = new Traffic(counters, true);
@@ -114,6 +122,9 @@ final class Warp {
         break;
       }
       Op op = ops[pc];
+      if (tracer != null && !tracer.step(view)) {
+        throw new DeviceFault(DeviceFault.Kind.STOPPED, "its tracer has seen enough");
+      }
       counters.byClass[op.kind()]++;
       counters.threadInstructions += Integer.bitCount(group);
       if (watch != null) {

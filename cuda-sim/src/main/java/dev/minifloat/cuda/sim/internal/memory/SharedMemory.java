@@ -1,5 +1,7 @@
 package dev.minifloat.cuda.sim.internal.memory;
 
+import java.util.Arrays;
+
 /**
  * The shared memory of one block: static variables first, the dynamic part after them, and behind a
  * gap the part that is the system's (PTX ISA, "%reserved_smem_offset"), where cooperative groups
@@ -121,6 +123,17 @@ public final class SharedMemory {
       }
     }
     return same;
+  }
+
+  /** Bytes from an offset on, fewer where the memory ends; to look is no access. */
+  public byte[] show(int offset, int length) {
+    int from = Math.clamp(offset, 0, data.length);
+    return Arrays.copyOfRange(data, from, Math.clamp((long) from + length, from, data.length));
+  }
+
+  /** Whether somebody wrote a byte. */
+  public boolean isWritten(int offset) {
+    return offset >= 0 && offset < data.length && initialized.get(offset);
   }
 
   /** Stores what an asynchronous copy has brought, whose race was checked when it landed. */
