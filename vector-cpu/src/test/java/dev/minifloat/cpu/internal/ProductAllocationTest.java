@@ -27,8 +27,8 @@ class ProductAllocationTest {
   private static final int CALLS = 25;
 
   @ParameterizedTest
-  @CsvSource({"2, 48, 96, 600", "1, 130, 33, 32", "1, 12, 70, 600"})
-  void gemmAllocatesNothing(int threads, int m, int n, int k) {
+  @CsvSource({"2, 48, 96, 600, 0", "1, 130, 33, 32, 0", "1, 12, 70, 600, 0", "1, 130, 70, 32, 1"})
+  void gemmAllocatesNothing(int threads, int m, int n, int k, float beta) {
     try (VectorBackend backend = VectorBackend.threads(1);
         Workers workers = new Workers(threads);
         Memory memory = new Memory();
@@ -37,16 +37,17 @@ class ProductAllocationTest {
         Tensor w = backend.upload(HostTensor.of(new float[n * k], n, k));
         Tensor b = backend.convert(w, DType.BF16);
         Tensor bias = backend.upload(HostTensor.of(new float[n], n));
+        Tensor c = backend.upload(HostTensor.of(new float[m * n], m, n));
         Tensor out = backend.upload(HostTensor.of(new float[m * n], m, n))) {
       VectorKernels kernels = new VectorKernels(workers, memory);
       GemmCall call =
           new GemmCall(
               (TensorView) a,
               (TensorView) b.transposed(),
-              null,
+              (TensorView) c,
               (TensorView) bias,
               1,
-              0,
+              beta,
               Activation.NONE,
               (TensorView) out,
               null);

@@ -127,29 +127,22 @@ public final class Epilogue implements AutoCloseable {
     long element = (matrix * rows + row) * columns + column;
     MemorySegment target = direct ? out.data() : scratch;
     long at = direct ? element * Float.BYTES : 0;
-    boolean more = c != null || activation != Activation.NONE;
-    if (alpha == 0) {
-      target.asSlice(at, (long) count * Float.BYTES).fill((byte) 0);
-      more = true;
-    } else if (more) {
-      scale(sums, from, count, target, at);
-    } else if (bias == null) {
-      finish(sums, from, alpha, count, target, at);
-    } else {
+    boolean finished = alpha != 0 && (c == null || (bias != null && c.isPlainF32()));
+    if (!finished) {
+      sumUp(sums, from, matrix, row, column, count, scratch, target, at);
+    } else if (c != null) {
+      MemorySegment addend = c.storage().data();
+      long addendAt = Float.BYTES * c.index(matrix, row, column);
+      finish(sums, from, alpha, addend, addendAt, beta, bias, (int) column, count, target, at);
+    } else if (bias != null) {
       finish(sums, from, alpha, bias, (int) column, count, target, at);
+    } else {
+      finish(sums, from, alpha, count, target, at);
     }
-    if (more) {
-      if (c != null) {
-        long addend = (long) LONGEST_RUN * Float.BYTES;
-        c.decodeRow(matrix, row, column, count, scratch, addend);
-        addProduct(scratch, addend, count, target, at);
-      }
-      if (bias != null) {
-        addBias((int) column, count, target, at);
-      }
-      if (activation != Activation.NONE) {
-        Activations.apply(activation, target, at, count);
-      }
+    if (activation != Activation.NONE) {
+      Activations.apply(activation, target, at, count);
+    }
+    if (!finished || activation != Activation.NONE) {
       Nans.canonical(target, at, count);
     }
     if (amax != null) {
@@ -211,6 +204,64 @@ public final class Epilogue implements AutoCloseable {
     for (; i < count; i++) {
       float x = alpha * sums[from + i] + bias[column + i];
       dst.set(FLOAT, at + 4L * i, Nans.canonical(x));
+    }
+  }
+
+  /** alpha · sum + beta · C + bias with canonical NaNs, where C is F32. */
+  private void finish(
+      float[] sums,
+      int from,
+      float alpha,
+      MemorySegment c,
+      long cFrom,
+      float beta,
+      float[] bias,
+      int column,
+      int count,
+      MemorySegment target,
+      long at) {
+    MemorySegment addend = Segments.exact(c);
+    MemorySegment dst = Segments.exact(target);
+    int i = 0;
+    for (; i <= count - LANES; i += lanes) {
+      FloatVector x =
+          FloatVector.fromMemorySegment(F32, addend, cFrom + 4L * i, Species.LE)
+              .mul(beta)
+              .add(FloatVector.fromArray(F32, sums, from + i).mul(alpha))
+              .add(FloatVector.fromArray(F32, bias, column + i));
+      x.blend(Float.NaN, x.compare(VectorOperators.NE, x))
+          .intoMemorySegment(dst, at + 4L * i, Species.LE);
+    }
+    for (; i < count; i++) {
+      float product = beta * addend.get(FLOAT, cFrom + 4L * i);
+      float x = product + alpha * sums[from + i] + bias[column + i];
+      dst.set(FLOAT, at + 4L * i, Nans.canonical(x));
+    }
+  }
+
+  /** alpha · sum + beta · C + bias, step by step. */
+  private void sumUp(
+      float[] sums,
+      int from,
+      long matrix,
+      long row,
+      long column,
+      int count,
+      MemorySegment scratch,
+      MemorySegment target,
+      long at) {
+    if (alpha == 0) {
+      target.asSlice(at, (long) count * Float.BYTES).fill((byte) 0);
+    } else {
+      scale(sums, from, count, target, at);
+    }
+    if (c != null) {
+      long addend = (long) LONGEST_RUN * Float.BYTES;
+      c.decodeRow(matrix, row, column, count, scratch, addend);
+      addProduct(scratch, addend, count, target, at);
+    }
+    if (bias != null) {
+      addBias((int) column, count, target, at);
     }
   }
 

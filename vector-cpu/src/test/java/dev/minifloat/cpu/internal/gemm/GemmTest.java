@@ -259,6 +259,37 @@ class GemmTest {
     }
   }
 
+  @Test
+  void addendGivesTheSameBitsWhateverItsTypeAndOrder() {
+    Random random = new Random(13);
+    try (Arena arena = Arena.ofConfined();
+        Scope scope = backend.scope()) {
+      for (int n : new int[] {1, 15, 16, 17, 33, 130, 515}) {
+        int m = 13 + random.nextInt(20);
+        Format plain = new Format(DType.F32, Scaling.none());
+        Tensor x = Operand.random(arena, random, plain, false, m, 7).upload(scope);
+        Tensor y = Operand.random(arena, random, plain, false, 7, n).upload(scope);
+        HostTensor bf16 = bf16(arena, random, m, n + 3);
+        Tensor narrow = scope.upload(bf16).slice(1, 2, n + 2);
+        Tensor floats = scope.upload(floats(bf16, m, n + 3)).slice(1, 2, n + 2);
+        Tensor turned = scope.copy(floats.transposed()).transposed();
+        Tensor bias =
+            scope.upload(ProductsOracle.random(arena, random, DType.F32, Scaling.none(), n));
+        Gemm gemm = Gemm.of(x, y).alpha(0.75f).bias(bias);
+        float[] expected = scope.download(scope.gemm(gemm.plus(-1.5f, narrow))).toFloats();
+        for (Tensor c : new Tensor[] {floats, turned}) {
+          float[] actual = scope.download(scope.gemm(gemm.plus(-1.5f, c))).toFloats();
+          for (int i = 0; i < expected.length; i++) {
+            assertEquals(
+                Float.floatToRawIntBits(expected[i]),
+                Float.floatToRawIntBits(actual[i]),
+                "n " + n + " at " + i);
+          }
+        }
+      }
+    }
+  }
+
   @ParameterizedTest
   @EnumSource(Activation.class)
   void everyActivationEndsTheEpilogue(Activation activation) {
