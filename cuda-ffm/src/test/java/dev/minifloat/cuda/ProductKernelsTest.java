@@ -19,6 +19,7 @@ import dev.minifloat.cuda.sim.SimulatedDriver;
 import dev.minifloat.kernels.KernelCatalog;
 import dev.minifloat.kernels.KernelEntry;
 import dev.minifloat.kernels.Operation;
+import dev.minifloat.kernels.Target;
 import dev.minifloat.reference.ReferenceBackend;
 import java.util.HashSet;
 import java.util.List;
@@ -295,7 +296,7 @@ class ProductKernelsTest {
     Shape b = product.b().shape();
     KernelChoice choice =
         KernelChoice.of(
-            Integer.parseInt(product.device().substring("sm_".length())),
+            Target.parse(product.device()).capability(),
             new KernelChoice.Product(
                 explained(product.a()),
                 explained(product.b()),
