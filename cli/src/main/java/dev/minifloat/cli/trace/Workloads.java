@@ -13,6 +13,7 @@ import dev.minifloat.Scope;
 import dev.minifloat.Softmax;
 import dev.minifloat.Tensor;
 import dev.minifloat.kernels.KernelEntry;
+import dev.minifloat.kernels.Operation;
 import dev.minifloat.reference.ReferenceBackend;
 import java.util.ArrayList;
 import java.util.List;
@@ -130,6 +131,16 @@ public final class Workloads {
 
   private List<Consumer<Scope>> products(DType a) {
     List<Consumer<Scope>> uses = new ArrayList<>();
+    for (Scaling scaling : List.of(Scaling.mx(), Scaling.nvfp4())) {
+      if (multipliesBlocks(scaling)) {
+        DType other = DType.valueOf(kernel.b().getFirst());
+        uses.add(
+            on -> {
+              Tensor x = quantized(on, a, scaling, m, k);
+              on.gemm(Gemm.of(x, quantized(on, other, scaling, n, k).transposed()));
+            });
+      }
+    }
     String b = kernel.b().isEmpty() ? "F16" : kernel.b().getFirst();
     DType left = kernel.b().isEmpty() ? DType.F16 : a;
     DType right = DType.valueOf(b);
@@ -137,6 +148,14 @@ public final class Workloads {
     // What no other kernel takes: columns that aren't side by side, and too few to be turned.
     uses.add(on -> on.gemm(Gemm.of(tensor(on, DType.F16, 32, 32), tensor(on, DType.F16, 32, 32))));
     return uses;
+  }
+
+  /** Whether the tensor cores that the kernel is made for scale such blocks themselves. */
+  private boolean multipliesBlocks(Scaling scaling) {
+    String name = scaling instanceof Scaling.Mx ? "mx" : "nvfp4";
+    return kernel.file().target().capability() >= 120
+        && kernel.operation() == Operation.GEMM
+        && kernel.scalings().contains(name);
   }
 
   private void turnedProduct(Scope on, DType dtype, Scaling scaling) {
