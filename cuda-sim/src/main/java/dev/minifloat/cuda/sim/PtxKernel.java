@@ -1,6 +1,5 @@
 package dev.minifloat.cuda.sim;
 
-import dev.minifloat.cuda.sim.internal.driver.DeviceProperties;
 import dev.minifloat.cuda.sim.internal.exec.Dim3;
 import dev.minifloat.cuda.sim.internal.exec.ExecutionOptions;
 import dev.minifloat.cuda.sim.internal.exec.Interpreter;
@@ -153,8 +152,7 @@ public final class PtxKernel {
       List<Argument> arguments,
       Tracer tracer,
       Consumer<String> output) {
-    int index = SimulatedDriver.kinds().indexOf(device);
-    if (index < 0) {
+    if (!SimulatedDriver.kinds().contains(device)) {
       throw new IllegalArgumentException(
           "device: there is no simulated device \"%s\"; there are %s"
               .formatted(device, String.join(", ", SimulatedDriver.kinds())));
@@ -163,7 +161,7 @@ public final class PtxKernel {
     LinkedModule linked = LinkedModule.link(module, memory);
     List<Allocation> buffers = new ArrayList<>();
     byte[] parameters = parameters(arguments, memory, buffers);
-    int architecture = DeviceProperties.ARCHITECTURES.get(index);
+    int architecture = Integer.parseInt(device.replaceAll("\\D", ""));
     Interpreter interpreter =
         new Interpreter(ExecutionOptions.of(architecture), () -> false, tracer);
     try {
