@@ -85,6 +85,7 @@ class ProductKernelsTest {
   private static final Scaling ONE = Scaling.tensor();
   private static final Scaling ROWS = Scaling.rows();
   private static final Scaling COLUMNS = Scaling.columns();
+  private static final Scaling MX = Scaling.mx();
   private static final DType E4M3 = DType.F8_E4M3;
   private static final String DECODED = "gemm_f8_e4m3_f8_e4m3";
   private static final String NATIVE = "gemm_f8_native_e4m3_e4m3";
@@ -116,6 +117,88 @@ class ProductKernelsTest {
             "gemm_i8",
             Operand.of(DType.I8, ROWS, 20, 70),
             Operand.turned(DType.I8, ROWS, 70, 20)),
+        // Blocks that the tensor cores scale; or with one factor a row in their place.
+        new Product(
+            "sm_120f",
+            "gemm_block_e4m3_e4m3",
+            Operand.of(E4M3, MX, 140, 520),
+            Operand.turned(E4M3, MX, 520, 130)),
+        new Product(
+            "sm_120f",
+            "gemm_block_e5m2_e4m3",
+            Operand.of(DType.F8_E5M2, MX, 2, 20, 70),
+            Operand.turned(E4M3, MX, 2, 70, 20)),
+        new Product(
+            "sm_120f",
+            "gemm_block_e4m3_e5m2",
+            Operand.of(E4M3, ROWS, 20, 70),
+            Operand.turned(DType.F8_E5M2, MX, 70, 20)),
+        new Product(
+            "sm_120f",
+            "gemm_block_e5m2_e5m2",
+            Operand.of(DType.F8_E5M2, ONE, 20, 130),
+            Operand.turned(DType.F8_E5M2, ROWS, 130, 20)),
+        new Product(
+            "sm_120f",
+            "gemm_block_e4m3_e2m1",
+            Operand.of(E4M3, MX, 140, 416),
+            Operand.turned(DType.F4_E2M1, MX, 416, 130)),
+        new Product(
+            "sm_120f",
+            "gemm_block_e5m2_e2m1",
+            Operand.of(DType.F8_E5M2, ROWS, 20, 71),
+            Operand.turned(DType.F4_E2M1, MX, 71, 20)),
+        new Product(
+            "sm_120f",
+            "gemm_block_e4m3_e2m3",
+            Operand.of(E4M3, MX, 140, 416),
+            Operand.turned(DType.F6_E2M3, MX, 416, 130)),
+        new Product(
+            "sm_120f",
+            "gemm_block_e4m3_e3m2",
+            Operand.of(E4M3, ROWS, 20, 71),
+            Operand.turned(DType.F6_E3M2, MX, 71, 20)),
+        new Product(
+            "sm_120f",
+            "gemm_block_e2m3_e2m3",
+            Operand.of(DType.F6_E2M3, MX, 20, 70),
+            Operand.turned(DType.F6_E2M3, MX, 70, 20)),
+        new Product(
+            "sm_120f",
+            "gemm_block_e3m2_e3m2",
+            Operand.of(DType.F6_E3M2, MX, 2, 20, 148),
+            Operand.turned(DType.F6_E3M2, ONE, 2, 148, 20)),
+        new Product(
+            "sm_120f",
+            "gemm_block_mxf4",
+            Operand.of(DType.F4_E2M1, MX, 140, 1056),
+            Operand.turned(DType.F4_E2M1, MX, 1056, 130)),
+        new Product(
+            "sm_120f",
+            "gemm_block_mxf4",
+            Operand.of(DType.F4_E2M1, MX, 20, 71),
+            Operand.turned(DType.F4_E2M1, ROWS, 71, 20)),
+        new Product(
+            "sm_120f",
+            "gemm_block_nvf4",
+            Operand.of(DType.F4_E2M1, Scaling.nvfp4(), 140, 1040),
+            Operand.turned(DType.F4_E2M1, Scaling.nvfp4(), 1040, 130)),
+        new Product(
+            "sm_120f",
+            "gemm_block_nvf4",
+            Operand.of(DType.F4_E2M1, Scaling.nvfp4(), 2, 20, 71),
+            Operand.turned(DType.F4_E2M1, ROWS, 71, 20)),
+        // Two kinds of scales are for no such kernel, nor blocks of F32 scales.
+        new Product(
+            "sm_120f",
+            "gemm_f4_e2m1_f4_e2m1",
+            Operand.of(DType.F4_E2M1, Scaling.nvfp4(), 20, 70),
+            Operand.turned(DType.F4_E2M1, MX, 70, 20)),
+        new Product(
+            "sm_120f",
+            NATIVE,
+            Operand.of(E4M3, Scaling.block(1, 128), 20, 300),
+            Operand.turned(E4M3, Scaling.block(128, 128), 300, 20)),
         // Few rows.
         new Product(
             "sm_80",
@@ -255,6 +338,42 @@ class ProductKernelsTest {
         new Product(
             "sm_89", DECODED, Operand.of(E4M3, ROWS, 20, 40), Operand.turned(E4M3, ROWS, 40, 20)),
         SimulatedDriver.builder().device("sim:sm_89").newestPtx(8, 3).build());
+  }
+
+  /** Columns that begin inside a byte, but lie within one block; or begin with a block of 16. */
+  @Test
+  void partsOfRowsHaveTheirOwnScales() {
+    requireProductOfColumns("gemm_block_mxf4", MX, 35, 26);
+    requireProductOfColumns("gemm_block_mxf4", MX, 64, 47);
+    requireProductOfColumns("gemm_block_nvf4", Scaling.nvfp4(), 16, 51);
+    // Two blocks, and the first is cut.
+    requireProductOfColumns("gemm_any", MX, 35, 30);
+  }
+
+  private static void requireProductOfColumns(String kernel, Scaling scaling, long from, long k) {
+    Operand x = Operand.of(DType.F4_E2M1, scaling, 20, 121);
+    Operand w = Operand.of(DType.F4_E2M1, scaling, 18, 121);
+    try (ReferenceBackend reference = new ReferenceBackend();
+        Scope exactly = reference.scope();
+        SimulatedBackend simulated = new SimulatedBackend("sm_120f");
+        Scope scope = simulated.backend().scope()) {
+      HostTensor a = x.host(reference, 1);
+      HostTensor b = w.host(reference, 2);
+      HostTensor actual = scope.download(scope.gemm(columns(scope, a, b, from, k)));
+      assertEquals(
+          kernel,
+          simulated.driver().lastLaunch().map(LaunchStatistics::kernel).orElse("no kernel"));
+      HostTensor expected = exactly.download(exactly.gemm(columns(exactly, a, b, from, k)));
+      Tensor left = magnitudes(exactly, exactly.upload(a)).slice(1, from, from + k);
+      Tensor right = magnitudes(exactly, exactly.upload(b)).slice(1, from, from + k);
+      HostTensor magnitude = exactly.download(exactly.gemm(Gemm.of(left, right.transposed())));
+      requireClose(expected, magnitude, actual, k);
+    }
+  }
+
+  private static Gemm columns(Operations ops, HostTensor a, HostTensor b, long from, long k) {
+    Tensor left = ops.upload(a).slice(1, from, from + k);
+    return Gemm.of(left, ops.upload(b).slice(1, from, from + k).transposed());
   }
 
   private static void multiply(Product product) {

@@ -242,6 +242,15 @@ class CatalogTest {
         "gemm_f8_e4m3_f8_e4m3",
         CATALOG.find(Operation.GEMM, 90, eight, List.of("mx")).getFirst().entry());
     assertEquals(
+        "gemm_block_e4m3_e4m3",
+        CATALOG.find(Operation.GEMM, 121, eight, List.of("mx")).getFirst().entry());
+    assertEquals(
+        "gemm_f8_e4m3_f8_e4m3",
+        CATALOG.find(Operation.GEMM, 100, eight, List.of("mx")).getFirst().entry());
+    assertEquals(
+        "gemm_f8_native_e4m3_e4m3",
+        CATALOG.find(Operation.GEMM, 120, eight, List.of("block")).getFirst().entry());
+    assertEquals(
         List.of(), CATALOG.find(Operation.GEMM, 75, List.of("F32", "F32", "F32"), List.of()));
   }
 

@@ -11,9 +11,6 @@ import java.util.Map;
 
 /** The catalog's files, read once. */
 final class KernelTexts {
-  /** The device whose kernels are looked at; it runs those of all targets. */
-  private static final int CAPABILITY = 89;
-
   private final KernelCatalog catalog = KernelCatalog.load();
   private final Map<String, PtxFile> byText = new LinkedHashMap<>();
 
@@ -37,9 +34,12 @@ final class KernelTexts {
     return file;
   }
 
-  /** A kernel by its name. */
+  /** A kernel by its name, for whatever device. */
   KernelEntry entry(String kernel) {
-    return catalog.kernel(kernel, CAPABILITY);
+    return catalog.kernels().stream()
+        .filter(entry -> entry.entry().equals(kernel))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("there is no kernel " + kernel));
   }
 
   /** The file of a kernel. */

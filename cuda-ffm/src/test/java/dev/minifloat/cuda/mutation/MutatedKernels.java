@@ -15,6 +15,7 @@ final class MutatedKernels {
           "softmax_short_f32",
           "gemm_bf16_f4_e2m1",
           "gemm_f8_native_e4m3_e4m3",
+          "gemm_block_mxf4",
           "skinny_1_i4");
 
   private MutatedKernels() {}
@@ -36,6 +37,11 @@ final class MutatedKernels {
                 "gemm_f16_f6_e3m2",
                 "gemm_f16_i4",
                 "gemm_i8",
+                "gemm_block_e4m3_e4m3",
+                "gemm_block_e4m3_e2m1",
+                "gemm_block_e2m3_e2m3",
+                "gemm_block_mxf4",
+                "gemm_block_nvf4",
                 "skinny_1_f16",
                 "skinny_8_f4_e2m1",
                 "skinny_1_i4")

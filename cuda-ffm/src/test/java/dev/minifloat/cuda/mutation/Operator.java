@@ -192,6 +192,29 @@ enum Operator {
       }
       return others.stream().map(other -> convert.group(1) + other + convert.group(3)).toList();
     }
+  },
+  /** The scales of a matrix multiplication are those of other rows, columns or blocks. */
+  SCALE_SELECTOR {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher scaled = SCALED.matcher(line);
+      if (!scaled.matches()) {
+        return List.of();
+      }
+      int byteA = Integer.parseInt(scaled.group(2));
+      int threadA = Integer.parseInt(scaled.group(3));
+      int byteB = Integer.parseInt(scaled.group(5));
+      int threadB = Integer.parseInt(scaled.group(6));
+      List<String> others = new ArrayList<>();
+      others.add(selecting(scaled, byteA, 1 - threadA, byteB, threadB));
+      others.add(selecting(scaled, byteA, threadA, byteB, (threadB + 1) % 4));
+      int blocks = line.contains("::1X") ? 1 : line.contains("::2X") ? 2 : 4;
+      if (blocks < 4) {
+        others.add(selecting(scaled, (byteA + blocks) % 4, threadA, byteB, threadB));
+        others.add(selecting(scaled, byteA, threadA, (byteB + blocks) % 4, threadB));
+      }
+      return others;
+    }
   };
 
   private static final Pattern WAIT = Pattern.compile("cp\\.async\\.wait_group (\\d+);");
@@ -199,6 +222,8 @@ enum Operator {
       Pattern.compile(
           "(mma\\.sync\\.\\S+ \\{.*?\\}, )\\{(%\\w+), (%\\w+), (%\\w+), (%\\w+)\\},"
               + " \\{(%\\w+), (%\\w+)\\}(, \\{.*)");
+  private static final Pattern SCALED =
+      Pattern.compile("(mma\\..*\\.block_scale.*)\\{(\\d), (\\d)\\}(.*)\\{(\\d), (\\d)\\};");
   private static final Pattern ACCESS =
       Pattern.compile(
           "^(?:@!?%p\\d+ )?(?:ld|st)\\.(?:global|shared)\\.\\S*?(?:[subf])(\\d+)\\s.*\\[");
@@ -216,6 +241,14 @@ enum Operator {
 
   /** The lines that may stand for a line; none where the operator has nothing to do. */
   abstract List<String> mutations(KernelBody body, String line);
+
+  /** A multiplication with other scales. */
+  private static String selecting(Matcher scaled, int byteA, int threadA, int byteB, int threadB) {
+    return scaled.group(1)
+        + "{%d, %d}".formatted(byteA, threadA)
+        + scaled.group(4)
+        + "{%d, %d};".formatted(byteB, threadB);
+  }
 
   /** Adds bytes to the first address of a line. */
   private static String shifted(String line, int bytes) {

@@ -34,6 +34,7 @@ final class Probes {
           "softmax of F32 45",
           "rows of rank 4 of F32",
           "BF16 none × F4_E2M1",
+          "F4_E2M1 mx × F4_E2M1 mx",
           "F32 none × I4",
           "BF16 none × I4");
 

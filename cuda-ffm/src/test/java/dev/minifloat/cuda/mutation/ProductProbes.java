@@ -34,6 +34,7 @@ final class ProductProbes {
   static List<Probe> all() {
     ProductProbes products = new ProductProbes();
     products.ofTensorCores();
+    products.ofScaledBlocks();
     products.ofAnyViews();
     products.ofFewRows();
     return products.probes;
@@ -268,6 +269,38 @@ final class ProductProbes {
         new Extents(2, 18, 70, 400),
         0,
         ProductProbes::plain);
+  }
+
+  /** Tiles of 128 × 128, and more stages of K than there are places for. */
+  private void ofScaledBlocks() {
+    Kind e4m3 = kind(DType.F8_E4M3, Scaling.mx());
+    Kind mxfp4 = kind(DType.F4_E2M1, Scaling.mx());
+    Kind nvfp4 = kind(DType.F4_E2M1, Scaling.nvfp4());
+    Kind mxfp6 = kind(DType.F6_E2M3, Scaling.mx());
+    scaledBlocks(e4m3, e4m3, 128);
+    scaledBlocks(e4m3, mxfp4, 128);
+    scaledBlocks(mxfp6, mxfp6, 128);
+    scaledBlocks(mxfp4, mxfp4, 256);
+    scaledBlocks(nvfp4, nvfp4, 256);
+  }
+
+  private void scaledBlocks(Kind a, Kind b, long depth) {
+    eachFinish("sm_120f", a, b);
+    inTiles(a, b, depth);
+    Kind rows = kind(a.dtype(), ROWS);
+    product("sm_120f", rows, b, new Extents(1, 140, 40, 336), 0, ProductProbes::plain);
+    Kind columns = kind(b.dtype(), ROWS);
+    product("sm_120f", a, columns, new Extents(1, 70, 140, 336), 0, ProductProbes::plain);
+  }
+
+  /** Several tiles in each extent, K in whole tiles and not, whole chunks and not. */
+  private void inTiles(Kind a, Kind b, long depth) {
+    Extents whole = new Extents(1, 140, 150, 5 * depth);
+    product("sm_120f", a, b, whole, 0, ProductProbes::plain);
+    Extents chunks = new Extents(3, 132, 18, depth + 96);
+    product("sm_120f", a, b, chunks, 0, ProductProbes::plain);
+    Extents cut = new Extents(1, 20, 140, 4 * depth + 37);
+    product("sm_120f", a, b, cut, 0, ProductProbes::plain);
   }
 
   private void ofAnyViews() {

@@ -68,9 +68,12 @@ public final class SimulatedDriver implements AutoCloseable {
     return builder.build();
   }
 
-  /** The kinds of devices that can be simulated, by the names that NVIDIA gives them: sm_89. */
+  /**
+   * The kinds of devices that can be simulated, by the names that NVIDIA gives them: sm_89. Targets
+   * of PTX for one device or a family alone, such as sm_90a, name the device too.
+   */
   public static List<String> kinds() {
-    return DeviceProperties.ARCHITECTURES.stream().map(number -> "sm_" + number).toList();
+    return DeviceProperties.kinds();
   }
 
   /** The driver's functions by their symbols ({@code cuMemAlloc_v2}, not {@code cuMemAlloc}). */
@@ -164,8 +167,7 @@ public final class SimulatedDriver implements AutoCloseable {
      */
     public Builder device(String name, long memoryBytes) {
       String kind = name.startsWith(PREFIX) ? name.substring(PREFIX.length()) : name;
-      int index = kinds().indexOf(kind);
-      if (index < 0) {
+      if (!kinds().contains(kind)) {
         throw new IllegalArgumentException(
             "name: there is no simulated device \"%s\"; there are %s"
                 .formatted(kind, String.join(", ", kinds())));
@@ -173,7 +175,7 @@ public final class SimulatedDriver implements AutoCloseable {
       if (memoryBytes <= 0) {
         throw new IllegalArgumentException("a device with " + memoryBytes + " bytes of memory");
       }
-      devices.add(DeviceProperties.of(DeviceProperties.ARCHITECTURES.get(index), memoryBytes));
+      devices.add(DeviceProperties.named(kind, memoryBytes));
       return this;
     }
 

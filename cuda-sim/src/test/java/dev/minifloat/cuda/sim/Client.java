@@ -139,12 +139,13 @@ final class Client implements AutoCloseable {
     return out.toArray(ValueLayout.JAVA_INT);
   }
 
-  /** The array {@code kernelParams}: pointers to values of four or eight bytes. */
+  /** The array {@code kernelParams}: pointers to values of four or eight bytes, or to structs. */
   MemorySegment params(Object... values) {
     MemorySegment pointers = arena.allocate(8L * Math.max(1, values.length), 8);
     for (int i = 0; i < values.length; i++) {
       MemorySegment value = slot();
       switch (values[i]) {
+        case MemorySegment struct -> value = struct;
         case Integer number -> value.set(ValueLayout.JAVA_INT, 0, number);
         case Long number -> value.set(ValueLayout.JAVA_LONG, 0, number);
         default -> throw new IllegalArgumentException("parameter " + values[i]);

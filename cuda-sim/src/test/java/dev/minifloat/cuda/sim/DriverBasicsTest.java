@@ -168,6 +168,19 @@ class DriverBasicsTest {
   }
 
   @Test
+  void aTargetForFewDevicesNamesTheDeviceToo() {
+    for (String name : new String[] {"sim:sm_90a", "sim:sm_100f", "sim:sm_120a", "sim:sm_120f"}) {
+      try (Client client = Client.ready(name)) {
+        int major = client.getInt(cuDeviceGetAttribute, 75, 0);
+        assertEquals(name.replaceAll("[^0-9]", ""), major + "0");
+      }
+    }
+    for (String name : new String[] {"sim:sm_90f", "sim:sm_89a", "sim:sm_80f"}) {
+      assertThrows(IllegalArgumentException.class, () -> SimulatedDriver.of(name));
+    }
+  }
+
+  @Test
   void devicesAreToldApart() {
     try (Client client = Client.ready("sim:sm_80,sim:sm_89")) {
       assertEquals(2, client.getInt(cuDeviceGetCount));

@@ -89,7 +89,7 @@ class LaunchTest {
       assertArrayEquals(new int[] {5, 5}, client.peek(data, 2));
       CUlaunchAttribute_st.id(attribute, 4);
       CUlaunchAttribute_st.value(attribute).set(ValueLayout.JAVA_INT, 0, 2);
-      client.fails(CuResult.NOT_SUPPORTED, cuLaunchKernelEx, config, fill, params, 0L);
+      client.fails(CuResult.INVALID_CLUSTER_SIZE, cuLaunchKernelEx, config, fill, params, 0L);
       CUlaunchAttribute_st.id(attribute, 99);
       client.fails(CuResult.INVALID_VALUE, cuLaunchKernelEx, config, fill, params, 0L);
       client.ok(cuLaunchCooperativeKernel, fill, 1, 1, 1, 2, 1, 1, 0, 0L, params);

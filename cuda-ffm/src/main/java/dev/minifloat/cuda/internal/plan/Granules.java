@@ -14,10 +14,11 @@ final class Granules {
 
   /**
    * Of a kernel for the tensor cores: all of a tile of 128 elements, of bytes that are multiplied
-   * as they are; 32, a block of MX, of what is decoded.
+   * as they are; 32, a block of MX, of what is decoded and of what takes MX.
    */
   static int of(KernelEntry kernel) {
-    return kernel.tile().get(2) == DEEP_TILE ? DEEP_TILE : TILE;
+    boolean deep = kernel.tile().get(2) == DEEP_TILE && !kernel.scalings().contains("mx");
+    return deep ? DEEP_TILE : TILE;
   }
 
   /** Whether a kernel for products fetches tiles ahead, as those for the tensor cores do. */

@@ -43,9 +43,8 @@ final class DeviceAttributes {
       case 111 -> 1024; // shared memory that the driver keeps of each block
       case 113 -> 1; // registration as read-only
       case 115 -> 1; // memory pools
-      case 120 -> 0; // no clusters
+      case 120, 127 -> hopper ? 1 : 0; // clusters, tensor maps
       case 126 -> hopper ? 4 : 1;
-      case 127 -> 0; // no tensor maps
       default -> {
         if (attribute < 1 || attribute > LAST) {
           throw CuResult.INVALID_VALUE.because("a device has no attribute " + attribute);

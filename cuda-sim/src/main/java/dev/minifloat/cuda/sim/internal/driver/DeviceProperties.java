@@ -1,5 +1,6 @@
 package dev.minifloat.cuda.sim.internal.driver;
 
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -35,10 +36,30 @@ public record DeviceProperties(
     int singleToDouble) {
 
   /** The architectures that there are properties of. */
-  public static final List<Integer> ARCHITECTURES = List.of(80, 86, 89, 90, 100, 120);
+  private static final List<Integer> ARCHITECTURES = List.of(80, 86, 89, 90, 100, 120);
 
   private static final int KIB = 1 << 10;
   private static final int MIB = 1 << 20;
+
+  /** What devices are called: sm_90, and as PTX made for it alone names it, sm_90a. */
+  public static List<String> kinds() {
+    List<String> kinds = new ArrayList<>();
+    for (int number : ARCHITECTURES) {
+      kinds.add("sm_" + number);
+      if (number >= 90) {
+        kinds.add("sm_" + number + "a");
+      }
+      if (number >= 100) {
+        kinds.add("sm_" + number + "f");
+      }
+    }
+    return kinds;
+  }
+
+  /** The properties of one of {@link #kinds}. */
+  public static DeviceProperties named(String kind, long memoryBytes) {
+    return of(Integer.parseInt(kind.replaceAll("[^0-9]", "")), memoryBytes);
+  }
 
   /**
    * The properties of an architecture.

@@ -1,5 +1,7 @@
 package dev.minifloat.cuda.sim.internal.driver;
 
+import dev.minifloat.cuda.sim.internal.exec.ClusterSize;
+import dev.minifloat.cuda.sim.internal.exec.Dim3;
 import dev.minifloat.cuda.sim.internal.ptx.PtxFunction;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 import dev.minifloat.cuda.sim.internal.ptx.Variable;
@@ -20,6 +22,8 @@ final class Function extends Resource {
   private int maxDynamic;
   private int carveout = -1;
   private int cacheConfig;
+  private boolean anyCluster;
+  private int clusterPolicy;
 
   Function(LoadedModule module, String name) {
     this.module = module;
@@ -95,6 +99,16 @@ final class Function extends Resource {
             .sum();
   }
 
+  private int requiredCluster(int axis) {
+    Dim3 size = ClusterSize.required(kernel);
+    return size == null ? 0 : axis == 0 ? size.x() : axis == 1 ? size.y() : size.z();
+  }
+
+  /** The largest cluster that a launch of it may have. */
+  int mostCluster() {
+    return anyCluster ? ClusterSize.LARGEST : ClusterSize.PORTABLE;
+  }
+
   /** An attribute's value (CUfunction_attribute). */
   int attribute(int attribute) {
     return switch (attribute) {
@@ -108,7 +122,10 @@ final class Function extends Resource {
       case 7 -> 0;
       case 8 -> maxDynamic;
       case 9 -> carveout;
-      case 10, 11, 12, 13, 14, 15 -> 0;
+      case 10 -> kernel.directives().containsKey(".explicitcluster") ? 1 : 0;
+      case 11, 12, 13 -> requiredCluster(attribute - 11);
+      case 14 -> anyCluster ? 1 : 0;
+      case 15 -> clusterPolicy;
       default -> throw CuResult.INVALID_VALUE.because("a function has no attribute " + attribute);
     };
   }
@@ -130,8 +147,16 @@ final class Function extends Resource {
         }
         carveout = value;
       }
-      case 10, 11, 12, 13, 14, 15 ->
-          throw CuResult.NOT_SUPPORTED.because("the simulator has no thread block clusters");
+      case 14 -> anyCluster = value != 0;
+      case 15 -> {
+        if (value < 0 || value > 2) {
+          throw CuResult.INVALID_VALUE.because("cluster scheduling policy " + value);
+        }
+        clusterPolicy = value;
+      }
+      case 10, 11, 12, 13 ->
+          throw CuResult.NOT_SUPPORTED.because(
+              "a cluster's size is given by the kernel or by a launch here");
       default ->
           throw CuResult.INVALID_VALUE.because(
               "a function's attribute " + attribute + " can't be set");

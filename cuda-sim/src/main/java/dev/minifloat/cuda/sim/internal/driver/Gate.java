@@ -83,6 +83,7 @@ public final class Gate implements SymbolLookup {
             new OccupancyApi(simulation),
             new CaptureApi(simulation),
             new GraphApi(simulation),
+            new TensorMapApi(simulation),
             new SymbolApi(this));
     for (DriverFunction function : DriverFunction.values()) {
       symbols.put(function.symbol(), function);

@@ -2,6 +2,7 @@ package dev.minifloat.cuda.sim.internal.driver;
 
 import dev.minifloat.cuda.driver.CUlaunchAttribute_st;
 import dev.minifloat.cuda.driver.CUlaunchConfig_st;
+import dev.minifloat.cuda.sim.internal.exec.ClusterSize;
 import dev.minifloat.cuda.sim.internal.exec.Dim3;
 import dev.minifloat.cuda.sim.internal.ptx.PtxFunction;
 import java.lang.foreign.MemorySegment;
@@ -13,6 +14,8 @@ final class LaunchApi {
   private static final long EXTRA_END = 0;
   private static final long EXTRA_POINTER = 1;
   private static final long EXTRA_SIZE = 2;
+  private static final int CLUSTER_DIMENSION = 4;
+  private static final int HOPPER = 90;
   private static final int MOST_EXTRA = 16;
   private static final int MOST_ATTRIBUTES = 64;
   private static final int MOST_GRID_YZ = 65535;
@@ -45,6 +48,7 @@ final class LaunchApi {
         hFunction,
         new Dim3(gridX, gridY, gridZ),
         new Dim3(blockX, blockY, blockZ),
+        null,
         sharedBytes,
         false,
         hStream,
@@ -67,6 +71,7 @@ final class LaunchApi {
         hFunction,
         new Dim3(gridX, gridY, gridZ),
         new Dim3(blockX, blockY, blockZ),
+        null,
         sharedBytes,
         true,
         hStream,
@@ -85,10 +90,15 @@ final class LaunchApi {
       throw CuResult.INVALID_VALUE.because(count + " attributes");
     }
     boolean cooperative = false;
+    Dim3 cluster = null;
     for (int i = 0; i < count; i++) {
       MemorySegment all =
           Native.at(CUlaunchConfig_st.attrs(c), CUlaunchAttribute_st.sizeof() * count, "attrs");
-      cooperative |= attribute(CUlaunchAttribute_st.asSlice(all, i));
+      MemorySegment attribute = CUlaunchAttribute_st.asSlice(all, i);
+      cooperative |= attribute(attribute);
+      if (CUlaunchAttribute_st.id(attribute) == CLUSTER_DIMENSION) {
+        cluster = cluster(CUlaunchAttribute_st.value(attribute));
+      }
     }
     launch(
         hFunction,
@@ -100,6 +110,7 @@ final class LaunchApi {
             CUlaunchConfig_st.blockDimX(c),
             CUlaunchConfig_st.blockDimY(c),
             CUlaunchConfig_st.blockDimZ(c)),
+        cluster,
         CUlaunchConfig_st.sharedMemBytes(c),
         cooperative,
         CUlaunchConfig_st.hStream(c),
@@ -113,26 +124,42 @@ final class LaunchApi {
     MemorySegment value = CUlaunchAttribute_st.value(attribute);
     int first = value.get(ValueLayout.JAVA_INT_UNALIGNED, 0);
     return switch (id) {
-      case 0, 1, 3, 5, 6, 8, 9, 10, 14, 16 -> false;
+      // A cluster of a preferred size may as well have the one that is required.
+      case 0, 1, 3, CLUSTER_DIMENSION, 5, 6, 8, 9, 10, 11, 14, 16 -> false;
       case 2 -> first != 0;
-      case 4, 11 -> {
-        int second = value.get(ValueLayout.JAVA_INT_UNALIGNED, 4);
-        int third = value.get(ValueLayout.JAVA_INT_UNALIGNED, 8);
-        if (first != 1 || second != 1 || third != 1) {
-          throw CuResult.NOT_SUPPORTED.because("the simulator has no thread block clusters");
-        }
-        yield false;
-      }
       case 7, 12, 13 ->
           throw CuResult.NOT_SUPPORTED.because("launch attribute " + id + " isn't simulated");
       default -> throw CuResult.INVALID_VALUE.because("there is no launch attribute " + id);
     };
   }
 
+  private static Dim3 cluster(MemorySegment value) {
+    return new Dim3(
+        value.get(ValueLayout.JAVA_INT_UNALIGNED, 0),
+        value.get(ValueLayout.JAVA_INT_UNALIGNED, 4),
+        value.get(ValueLayout.JAVA_INT_UNALIGNED, 8));
+  }
+
+  private static void checkCluster(Function function, Dim3 cluster, Dim3 grid) {
+    Dim3 size;
+    try {
+      size = ClusterSize.of(function.kernel(), cluster, grid);
+    } catch (IllegalArgumentException e) {
+      throw CuResult.INVALID_CLUSTER_SIZE.because(e.getMessage());
+    }
+    int architecture = function.context().device().properties().architecture();
+    int most = architecture < HOPPER ? 1 : function.mostCluster();
+    if (size.count() > most) {
+      throw CuResult.INVALID_CLUSTER_SIZE.because(
+          "clusters %s on sm_%d; they may have %d blocks".formatted(size, architecture, most));
+    }
+  }
+
   private void launch(
       MemorySegment hFunction,
       Dim3 grid,
       Dim3 block,
+      Dim3 cluster,
       int sharedBytes,
       boolean cooperative,
       MemorySegment hStream,
@@ -144,6 +171,7 @@ final class LaunchApi {
       throw CuResult.INVALID_HANDLE.because("function and stream belong to different contexts");
     }
     check(function, grid, block, sharedBytes);
+    checkCluster(function, cluster, grid);
     if (cooperative) {
       long fitting = OccupancyApi.blocks(function, (int) block.count(), sharedBytes);
       long most =
@@ -154,7 +182,8 @@ final class LaunchApi {
       }
     }
     byte[] parameters = parameters(function, kernelParams, extra);
-    simulation.submit(stream, new Work.Kernel(function, grid, block, sharedBytes, parameters));
+    simulation.submit(
+        stream, new Work.Kernel(function, grid, block, cluster, sharedBytes, parameters));
   }
 
   private static void check(Function function, Dim3 grid, Dim3 block, int sharedBytes) {

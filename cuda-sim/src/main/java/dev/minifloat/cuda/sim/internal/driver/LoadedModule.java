@@ -53,7 +53,13 @@ final class LoadedModule extends Resource {
   }
 
   LaunchReport launch(
-      Simulation simulation, String kernel, Dim3 grid, Dim3 block, int dynamicBytes, byte[] bytes) {
+      Simulation simulation,
+      String kernel,
+      Dim3 grid,
+      Dim3 block,
+      Dim3 cluster,
+      int dynamicBytes,
+      byte[] bytes) {
     Device device = context.device();
     linked.limitHeap(context.heapBytes());
     Interpreter interpreter =
@@ -61,7 +67,8 @@ final class LoadedModule extends Resource {
             simulation.settings().options(device.properties(), simulation.nextLaunch()),
             simulation::isStopping,
             simulation.settings().tracer());
-    return interpreter.launch(linked, kernel, grid, block, dynamicBytes, bytes, device.memory());
+    return interpreter.launch(
+        linked, kernel, grid, block, cluster, dynamicBytes, bytes, device.memory());
   }
 
   void unload(Handles handles) {

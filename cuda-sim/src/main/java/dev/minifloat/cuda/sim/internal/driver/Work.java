@@ -35,10 +35,12 @@ sealed interface Work {
   /**
    * A kernel's launch.
    *
+   * @param cluster a cluster's size in blocks; null for what the kernel says
    * @param parameters a copy of its parameters' bytes
    */
   @SuppressWarnings("ArrayRecordComponent") // launches are never compared
-  record Kernel(Function function, Dim3 grid, Dim3 block, int dynamicBytes, byte[] parameters)
+  record Kernel(
+      Function function, Dim3 grid, Dim3 block, Dim3 cluster, int dynamicBytes, byte[] parameters)
       implements Work {
     @Override
     public String describe() {
@@ -50,7 +52,7 @@ sealed interface Work {
       LaunchReport report =
           function
               .module()
-              .launch(simulation, function.name(), grid, block, dynamicBytes, parameters);
+              .launch(simulation, function.name(), grid, block, cluster, dynamicBytes, parameters);
       simulation.launched(report);
       return 1000 + report.counters().instructions();
     }

@@ -1,5 +1,6 @@
 package dev.minifloat.cuda.sim.internal.exec;
 
+import dev.minifloat.cuda.sim.internal.memory.DeviceFault;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 
 /**
@@ -7,7 +8,7 @@ import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
  * addresses in their own space and generically; the others lie in windows.
  *
  * <pre>
- *   0x0100_0000_0000 + a   shared address a
+ *   0x0100_0000_0000 + a   shared address a: bits 24–27 the block's rank in its cluster
  *   0x0200_0000_0000 + a   local address a of whoever asks
  *   0x0300_0000_0000 + a   parameter address a
  *   0x0400_0000_0000 + 16f function f of the module, which can only be called
@@ -23,6 +24,8 @@ final class Addresses {
 
   /** Parameter addresses from here on are the kernel's; below, the running function's own. */
   static final int KERNEL_PARAMETERS = 1 << 24;
+
+  private static final int BLOCK_SHIFT = 24;
 
   private Addresses() {}
 
@@ -45,6 +48,33 @@ final class Addresses {
     return StateSpace.GLOBAL;
   }
 
+  /** A shared address, stated as such or generically. */
+  static long shared(long address, StateSpace stated) {
+    if (stated != StateSpace.GENERIC && address < SHARED_WINDOW) {
+      return address;
+    }
+    if (space(address) != StateSpace.SHARED) {
+      throw new DeviceFault(
+          DeviceFault.Kind.OUT_OF_BOUNDS, "0x%x is no address in .shared".formatted(address));
+    }
+    return address - SHARED_WINDOW;
+  }
+
+  /** The rank of the block in whose shared memory an address lies. */
+  static int rank(long shared) {
+    return (int) (shared >>> BLOCK_SHIFT);
+  }
+
+  /** Where in its block's shared memory an address lies. */
+  static long offset(long shared) {
+    return shared & (1L << BLOCK_SHIFT) - 1;
+  }
+
+  /** The address in another block that has the same place as this one. */
+  static long inBlock(int rank, long shared) {
+    return (long) rank << BLOCK_SHIFT | offset(shared);
+  }
+
   private static boolean inWindow(long address, long window) {
     return address >= window && address < window + WINDOW_BYTES;
   }
@@ -52,7 +82,7 @@ final class Addresses {
   /** What is added to an address in a space to make it generic. */
   static long window(StateSpace space) {
     return switch (space) {
-      case SHARED -> SHARED_WINDOW;
+      case SHARED, SHARED_CLUSTER -> SHARED_WINDOW;
       case LOCAL -> LOCAL_WINDOW;
       case PARAM -> PARAM_WINDOW;
       case GLOBAL, CONST, GENERIC -> 0;

@@ -3,7 +3,10 @@ package dev.minifloat.cuda.sim.internal.exec;
 import dev.minifloat.cuda.sim.internal.memory.Allocation;
 import dev.minifloat.cuda.sim.internal.memory.RaceDetector;
 import dev.minifloat.cuda.sim.internal.memory.SharedMemory;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
 
 /**
  * The asynchronous copies of a warp's lanes. They happen as late as PTX allows: when a wait needs
@@ -21,6 +24,17 @@ final class AsyncCopies {
   private int[] bytes = new int[64];
   private int[] sourceBytes = new int[64];
   private int[] pc = new int[64];
+  private long[] order = new long[64];
+  private long issued;
+
+  /**
+   * An arrival that follows a lane's copies.
+   *
+   * @param before how many copies had been issued
+   */
+  private record Arrival(int lane, long before, Mbarrier barrier) {}
+
+  private final List<Arrival> arrivals = new ArrayList<>();
 
   /** How many groups each lane has committed. */
   private final int[] committed = new int[32];
@@ -41,6 +55,7 @@ final class AsyncCopies {
     bytes[count] = size;
     sourceBytes[count] = sourceSize;
     pc[count] = atPc;
+    order[count] = issued++;
     count++;
   }
 
@@ -53,6 +68,7 @@ final class AsyncCopies {
     bytes = Arrays.copyOf(bytes, length);
     sourceBytes = Arrays.copyOf(sourceBytes, length);
     pc = Arrays.copyOf(pc, length);
+    order = Arrays.copyOf(order, length);
   }
 
   /** Closes the lanes' current groups. */
@@ -70,6 +86,43 @@ final class AsyncCopies {
   /** Lands everything, committed or not. */
   void finish(int mask) {
     land(mask, -1);
+    for (int i = arrivals.size() - 1; i >= 0; i--) {
+      if ((mask >>> arrivals.get(i).lane() & 1) != 0) {
+        arrive(arrivals.remove(i));
+      }
+    }
+  }
+
+  /** A lane is to arrive at a barrier once its copies so far have landed. */
+  void arriveWhenLanded(int laneIndex, Mbarrier barrier) {
+    arrivals.add(new Arrival(laneIndex, issued, barrier));
+  }
+
+  /** Lands what an arrival waits for, and arrives: at a barrier, or at any if it is null. */
+  boolean arriveOne(Mbarrier barrier) {
+    for (Iterator<Arrival> all = arrivals.iterator(); all.hasNext(); ) {
+      Arrival arrival = all.next();
+      if (barrier == null || arrival.barrier() == barrier) {
+        all.remove();
+        arrive(arrival);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void arrive(Arrival arrival) {
+    int kept = 0;
+    for (int i = 0; i < count; i++) {
+      if (lane[i] == arrival.lane() && order[i] < arrival.before()) {
+        warp.lane = lane[i];
+        copy(i);
+      } else {
+        move(i, kept++);
+      }
+    }
+    count = kept;
+    arrival.barrier().arrive(warp, 1, false);
   }
 
   private void land(int mask, int pending) {
@@ -96,6 +149,7 @@ final class AsyncCopies {
       bytes[to] = bytes[from];
       sourceBytes[to] = sourceBytes[from];
       pc[to] = pc[from];
+      order[to] = order[from];
     }
   }
 
@@ -103,7 +157,7 @@ final class AsyncCopies {
     SharedMemory shared = warp.block.shared();
     RaceDetector races = shared.races();
     if (races != null) {
-      races.land(target[i], bytes[i], warp.thread(lane[i]), pc[i]);
+      races.land(target[i], bytes[i], warp.actor(lane[i]), pc[i]);
     }
     boolean check = warp.block.launch().options().checkInitialized();
     int from = sourceBytes[i];

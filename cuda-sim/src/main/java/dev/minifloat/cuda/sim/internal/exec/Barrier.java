@@ -64,7 +64,7 @@ final class Barrier {
       expected = threadCount;
       trueThreads = 0;
       threads = 0;
-      joined = races == null ? null : races.joined();
+      joined = races == null ? null : races.clocks().joined();
     }
     arrivedWarps |= 1 << warp.index;
     if (waits) {
@@ -73,7 +73,7 @@ final class Barrier {
     trueThreads += Integer.bitCount(predicates);
     threads += Integer.bitCount(lanes);
     if (races != null) {
-      races.arrive(warp.index, joined);
+      races.clocks().arrive(warp.clusterIndex, joined);
     }
     completeIfDue();
   }
@@ -95,12 +95,13 @@ final class Barrier {
       return;
     }
     block.launch().counters().barriers++;
+    block.cluster().progress();
     RaceDetector races = block.shared().races();
     int released = waitingWarps;
     for (int m = arrivedWarps; races != null && m != 0; m &= m - 1) {
       int index = Integer.numberOfTrailingZeros(m);
       if ((released >>> index & 1) != 0) {
-        races.depart(index, joined);
+        races.clocks().depart(block.warp(index).clusterIndex, joined);
       }
     }
     waitingWarps = 0;

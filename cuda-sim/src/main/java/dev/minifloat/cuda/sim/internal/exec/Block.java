@@ -3,36 +3,54 @@ package dev.minifloat.cuda.sim.internal.exec;
 import dev.minifloat.cuda.sim.internal.memory.DeviceFault;
 import dev.minifloat.cuda.sim.internal.memory.RaceDetector;
 import dev.minifloat.cuda.sim.internal.memory.SharedMemory;
-import java.util.SplittableRandom;
+import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
+import java.util.HashMap;
+import java.util.Map;
 
 /** A block of threads: its warps, its shared memory, its barriers. */
 final class Block {
   static final int BARRIERS = 16;
 
-  /** Most instructions that a warp runs before another may. */
-  private static final int LONGEST_SLICE = 64;
-
   private final Launch launch;
+  private final Cluster cluster;
+  private final int rank;
   private final long index;
   private final Dim3 place;
   private final Warp[] warps;
   private final SharedMemory shared;
   private final Barrier[] barriers = new Barrier[BARRIERS];
+  private final Map<Integer, Mbarrier> mbarriers = new HashMap<>();
+  private final Warpgroup[] warpgroups;
   private int liveWarps;
 
   /** The warp that runs, or ran last. */
   private Warp current;
 
-  Block(Launch launch, long index) {
+  /**
+   * A block.
+   *
+   * @param rank its number in the cluster
+   */
+  Block(Launch launch, Cluster cluster, int rank) {
     this.launch = launch;
-    this.index = index;
-    this.place = launch.grid().place(index);
+    this.cluster = cluster;
+    this.rank = rank;
+    Dim3 size = launch.clusterSize();
+    Dim3 inCluster = size.place(rank);
+    this.place =
+        new Dim3(
+            cluster.place().x() * size.x() + inCluster.x(),
+            cluster.place().y() * size.y() + inCluster.y(),
+            cluster.place().z() * size.z() + inCluster.z());
+    Dim3 grid = launch.grid();
+    this.index = place.x() + (long) grid.x() * (place.y() + (long) grid.y() * place.z());
     int threads = (int) launch.blockSize().count();
     warps = new Warp[(threads + 31) / 32];
     ExecutionOptions options = launch.options();
     RaceDetector.Places places = options.detectRaces() ? launch::describe : null;
     shared =
-        new SharedMemory(launch.sharedBytes(), warps.length, options.checkInitialized(), places);
+        new SharedMemory(
+            launch.sharedBytes(), cluster.clocks(), options.checkInitialized(), places);
     for (int i = 0; i < BARRIERS; i++) {
       barriers[i] = new Barrier(this, i);
     }
@@ -45,11 +63,24 @@ final class Block {
       warps[i] = new Warp(this, i, lanes == 32 ? -1 : (1 << lanes) - 1, frame);
       liveWarps |= 1 << i;
     }
+    warpgroups = new Warpgroup[warps.length / 4];
+    for (int i = 0; i < warpgroups.length; i++) {
+      warpgroups[i] = new Warpgroup(this);
+    }
     current = warps[0];
   }
 
   Launch launch() {
     return launch;
+  }
+
+  Cluster cluster() {
+    return cluster;
+  }
+
+  /** Its number in the cluster. */
+  int rank() {
+    return rank;
   }
 
   long index() {
@@ -70,6 +101,18 @@ final class Block {
 
   int warpCount() {
     return warps.length;
+  }
+
+  /** The warpgroup of a warp: four that begin with a multiple of four. */
+  Warpgroup warpgroup(Warp warp) {
+    int wanted = warp.index / 4;
+    if (wanted >= warpgroups.length) {
+      throw new DeviceFault(
+          DeviceFault.Kind.ILLEGAL_INSTRUCTION,
+          "warp %d belongs to no warpgroup: the block has %d warps"
+              .formatted(warp.index, warps.length));
+    }
+    return warpgroups[wanted];
   }
 
   Warp current() {
@@ -94,58 +137,60 @@ final class Block {
     return barriers[(int) id];
   }
 
+  /** A warp of it runs. */
+  void runs(Warp warp) {
+    current = warp;
+  }
+
+  /** The block of the cluster in whose shared memory an address lies. */
+  Block holder(long shared, StateSpace stated) {
+    int wanted = Addresses.rank(shared);
+    if (wanted == rank) {
+      return this;
+    }
+    if (stated == StateSpace.SHARED || wanted >= cluster.size()) {
+      throw new DeviceFault(
+          DeviceFault.Kind.OUT_OF_BOUNDS,
+          "shared address 0x%x lies in block %d of the cluster; it has %d, and this is block %d"
+              .formatted(shared, wanted, cluster.size(), rank));
+    }
+    Block block = cluster.block(wanted);
+    if (block.isDone()) {
+      throw new DeviceFault(
+          DeviceFault.Kind.OUT_OF_BOUNDS,
+          "shared memory of block %s, which has ended".formatted(block.place()));
+    }
+    return block;
+  }
+
+  /** The offset of an address in its own shared memory, which may be given generically. */
+  long own(long address) {
+    long shared = address >= Addresses.SHARED_WINDOW ? address - Addresses.SHARED_WINDOW : address;
+    holder(shared, StateSpace.SHARED);
+    return Addresses.offset(shared);
+  }
+
+  /** The mbarrier at an offset; null if none was set up there. */
+  Mbarrier mbarrier(int offset) {
+    return mbarriers.get(offset);
+  }
+
+  void addMbarrier(Mbarrier barrier) {
+    mbarriers.put(barrier.offset(), barrier);
+  }
+
+  void dropMbarrier(int offset) {
+    mbarriers.remove(offset);
+  }
+
   void warpExited(Warp warp) {
     liveWarps &= ~(1 << warp.index);
+    cluster.barrier().completeIfDue();
+    if (liveWarps == 0) {
+      cluster.copies().ended(this);
+    }
     for (Barrier barrier : barriers) {
       barrier.completeIfDue();
     }
-  }
-
-  /** Runs warps in random order for about so many instructions; returns how many it ran. */
-  long run(long budget, SplittableRandom random) {
-    long done = 0;
-    while (done < budget && liveWarps != 0) {
-      Warp next = pick(random);
-      if (next == null) {
-        throw new DeviceFault(DeviceFault.Kind.DEADLOCK, describeDeadlock());
-      }
-      current = next;
-      done += next.run(1 + random.nextInt(LONGEST_SLICE));
-    }
-    return done;
-  }
-
-  /** A warp that can run, at random; null if none can. */
-  private Warp pick(SplittableRandom random) {
-    int start = random.nextInt(warps.length);
-    for (int i = 0; i < warps.length; i++) {
-      Warp warp = warps[(start + i) % warps.length];
-      if (warp.canRun()) {
-        return warp;
-      }
-    }
-    return null;
-  }
-
-  private String describeDeadlock() {
-    StringBuilder text = new StringBuilder("no thread of the block can go on:");
-    for (Warp warp : warps) {
-      int rest = warp.live;
-      while (rest != 0) {
-        int lane = Integer.numberOfTrailingZeros(rest);
-        int same = 0;
-        for (int m = rest; m != 0; m &= m - 1) {
-          int l = Integer.numberOfTrailingZeros(m);
-          same |= warp.lanePc[l] == warp.lanePc[lane] ? 1 << l : 0;
-        }
-        rest &= ~same;
-        int pc = warp.lanePc[lane];
-        text.append(
-            "\n  warp %d, lanes 0x%08x at %s: %s"
-                .formatted(
-                    warp.index, same, launch.describe(pc), launch.ops()[pc].waitsFor(warp, lane)));
-      }
-    }
-    return text.toString();
   }
 }

@@ -27,7 +27,11 @@ final class CodeInstance {
       switch (constant) {
         case Constant.Value value -> fill(frame, at, value.bits());
         case Constant.Shared shared ->
-            fill(frame, at, launch.sharedOffset(shared.variable()) + shared.offset());
+            fill(
+                frame,
+                at,
+                Addresses.inBlock(
+                    block.rank(), launch.sharedOffset(shared.variable()) + shared.offset()));
         case Constant.Special special -> special(frame, at, special.register(), block, warpIndex);
         // Filled in when the lanes' stacks are known.
         case Constant.Local _ -> fill(frame, at, 0);

@@ -201,7 +201,7 @@ final class FunctionDecoder {
       }
       case LOCAL -> constant(new Constant.Local(locals.get(variable) + (int) offset));
       case PARAM -> constant(new Constant.Value(parameters.offset(variable) + offset));
-      case GENERIC -> throw new IllegalStateException("a variable in no space");
+      case GENERIC, SHARED_CLUSTER -> throw new IllegalStateException("a variable in no space");
     };
   }
 }

@@ -29,6 +29,9 @@ public enum InstructionClass {
       case "cp" -> ASYNC_COPY;
       case "bra", "brx", "call", "ret", "exit", "trap", "brkpt", "pmevent" -> CONTROL;
       case "bar", "barrier", "membar", "fence", "nanosleep", "activemask" -> SYNCHRONIZE;
+      case "mbarrier", "setmaxnreg", "griddepcontrol" -> SYNCHRONIZE;
+      case "mapa", "getctarank", "createpolicy" -> MOVE;
+      case "wgmma" -> instruction.has(".mma_async") ? MATRIX_MULTIPLY : SYNCHRONIZE;
       case "shfl", "vote", "match", "redux", "elect" -> SYNCHRONIZE;
       case "ldmatrix", "stmatrix", "movmatrix" -> MATRIX_LOAD;
       case "mma" -> MATRIX_MULTIPLY;
@@ -40,7 +43,7 @@ public enum InstructionClass {
   private static InstructionClass memory(StateSpace space) {
     return switch (space) {
       case GLOBAL, GENERIC -> GLOBAL_MEMORY;
-      case SHARED -> SHARED_MEMORY;
+      case SHARED, SHARED_CLUSTER -> SHARED_MEMORY;
       case CONST, LOCAL, PARAM -> OTHER_MEMORY;
     };
   }
@@ -53,7 +56,8 @@ public enum InstructionClass {
       case F16, BF16, F16X2, BF16X2 -> HALF;
       case F32, F64, TF32 -> FLOAT;
       case PRED, B1, B8, B16, B32, B64, U4, U8, U16, U32, U64, S4, S8, S16, S32, S64 -> INTEGER;
-      case U16X2, S16X2, E4M3, E5M2, E4M3X2, E5M2X2, E2M1X2, E2M3X2, E3M2X2, UE8M0X2 -> INTEGER;
+      case U16X2, S16X2, E4M3, E5M2, E3M2, E2M3, E2M1, UE8M0, UE4M3 -> INTEGER;
+      case E4M3X2, E5M2X2, E2M1X2, E2M3X2, E3M2X2, UE8M0X2 -> INTEGER;
     };
   }
 }

@@ -8,7 +8,9 @@ import dev.minifloat.cuda.sim.internal.ptx.PtxFunction;
 import dev.minifloat.cuda.sim.internal.ptx.Register;
 import dev.minifloat.cuda.sim.trace.Tracer;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
@@ -70,6 +72,23 @@ public final class Interpreter {
       int dynamicSharedBytes,
       byte[] parameters,
       GlobalMemory memory) {
+    return launch(module, entry, grid, block, null, dynamicSharedBytes, parameters, memory);
+  }
+
+  /**
+   * Runs a kernel in clusters.
+   *
+   * @param cluster a cluster's size in blocks; null for what the kernel itself says
+   */
+  public LaunchReport launch(
+      LinkedModule module,
+      String entry,
+      Dim3 grid,
+      Dim3 block,
+      Dim3 cluster,
+      int dynamicSharedBytes,
+      byte[] parameters,
+      GlobalMemory memory) {
     PtxFunction kernel = module.kernel(entry);
     if (kernel == null) {
       throw new IllegalArgumentException("'" + entry + "' is no kernel of the module");
@@ -82,6 +101,7 @@ public final class Interpreter {
             options,
             grid,
             block,
+            ClusterSize.of(kernel, cluster, grid),
             dynamicSharedBytes,
             parameters.clone(),
             memory);
@@ -139,23 +159,25 @@ public final class Interpreter {
 
   private void run(Launch launch) {
     SplittableRandom random = new SplittableRandom(options.seed());
-    long count = launch.grid().count();
+    long count = launch.clusters().count();
+    long resident = Math.max(1, RESIDENT / launch.clusterSize().count());
     BlockOrder order = new BlockOrder(count, random);
-    ArrayDeque<Block> suspended = new ArrayDeque<>();
+    ArrayDeque<Cluster> suspended = new ArrayDeque<>();
+    List<Cluster> ended = new ArrayList<>();
     long started = 0;
     long mention = LONG;
     while (started < count || !suspended.isEmpty()) {
-      boolean startsNew = started < count && suspended.size() < RESIDENT;
-      Block block = startsNew ? new Block(launch, order.block(started++)) : suspended.poll();
+      boolean startsNew = started < count && suspended.size() < resident;
+      Cluster cluster = startsNew ? new Cluster(launch, order.block(started++)) : suspended.poll();
       try {
-        block.run(BLOCK_SLICE, random);
+        cluster.run(BLOCK_SLICE, random);
       } catch (DeviceFault fault) {
-        throw describe(launch, block, fault);
+        throw describe(launch, cluster.current(), fault);
       }
       if (launch.counters().instructions() > options.maxInstructions()) {
         throw describe(
             launch,
-            block,
+            cluster.current(),
             new DeviceFault(
                 DeviceFault.Kind.LIMIT,
                 "the launch has run " + options.maxInstructions() + " instructions and not ended"));
@@ -163,7 +185,7 @@ public final class Interpreter {
       if (stopped.getAsBoolean()) {
         throw describe(
             launch,
-            block,
+            cluster.current(),
             new DeviceFault(DeviceFault.Kind.STOPPED, "the driver was closed while it ran"));
       }
       if (launch.counters().instructions() > mention) {
@@ -172,12 +194,21 @@ public final class Interpreter {
                 + " driver ends it; a limit can be set when the driver is made",
             launch.kernel(),
             launch.counters().instructions(),
-            block.place(),
-            launch.describe(block.current().pc));
+            cluster.current().place(),
+            launch.describe(cluster.current().current().pc));
         mention *= 4;
       }
-      if (!block.isDone()) {
-        suspended.add(block);
+      if (!cluster.isDone()) {
+        suspended.add(cluster);
+      } else if (cluster.copies().hasUnfinished()) {
+        ended.add(cluster);
+      }
+    }
+    for (Cluster cluster : ended) {
+      try {
+        cluster.copies().finish();
+      } catch (DeviceFault fault) {
+        throw describe(launch, cluster.current(), fault);
       }
     }
   }

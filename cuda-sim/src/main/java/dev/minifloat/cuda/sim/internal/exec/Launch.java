@@ -19,6 +19,7 @@ final class Launch {
   private final ExecutionOptions options;
   private final Dim3 grid;
   private final Dim3 block;
+  private final Dim3 clusterSize;
   private final int dynamicBytes;
   private final byte[] parameters;
   private final GlobalMemory memory;
@@ -26,6 +27,7 @@ final class Launch {
   private final Counters counters = new Counters();
   private final StringBuilder output = new StringBuilder();
   private final MmaOp.Scratch mmaScratch = new MmaOp.Scratch();
+  private WgmmaProduct wgmmaProduct;
   private final Map<String, CodeInstance> instances = new HashMap<>();
   private final LaunchView view;
   private Tracer tracer;
@@ -36,6 +38,7 @@ final class Launch {
       ExecutionOptions options,
       Dim3 grid,
       Dim3 block,
+      Dim3 clusterSize,
       int dynamicBytes,
       byte[] parameters,
       GlobalMemory memory) {
@@ -44,6 +47,7 @@ final class Launch {
     this.options = options;
     this.grid = grid;
     this.block = block;
+    this.clusterSize = clusterSize;
     this.dynamicBytes = dynamicBytes;
     this.parameters = parameters;
     this.memory = memory;
@@ -79,6 +83,17 @@ final class Launch {
 
   Dim3 grid() {
     return grid;
+  }
+
+  /** A cluster's size in blocks. */
+  Dim3 clusterSize() {
+    return clusterSize;
+  }
+
+  /** The grid's size in clusters. */
+  Dim3 clusters() {
+    return new Dim3(
+        grid.x() / clusterSize.x(), grid.y() / clusterSize.y(), grid.z() / clusterSize.z());
   }
 
   Dim3 blockSize() {
@@ -122,6 +137,14 @@ final class Launch {
 
   MmaOp.Scratch mmaScratch() {
     return mmaScratch;
+  }
+
+  /** What multiplies for warpgroups. */
+  WgmmaProduct wgmmaProduct() {
+    if (wgmmaProduct == null) {
+      wgmmaProduct = new WgmmaProduct(options);
+    }
+    return wgmmaProduct;
   }
 
   CodeInstance entry() {
@@ -171,6 +194,20 @@ final class Launch {
       case NCTAID_X -> grid.x();
       case NCTAID_Y -> grid.y();
       case NCTAID_Z -> grid.z();
+      case CLUSTERID_X -> where.cluster().place().x();
+      case CLUSTERID_Y -> where.cluster().place().y();
+      case CLUSTERID_Z -> where.cluster().place().z();
+      case NCLUSTERID_X -> clusters().x();
+      case NCLUSTERID_Y -> clusters().y();
+      case NCLUSTERID_Z -> clusters().z();
+      case CLUSTER_CTAID_X -> where.place().x() % clusterSize.x();
+      case CLUSTER_CTAID_Y -> where.place().y() % clusterSize.y();
+      case CLUSTER_CTAID_Z -> where.place().z() % clusterSize.z();
+      case CLUSTER_NCTAID_X -> clusterSize.x();
+      case CLUSTER_NCTAID_Y -> clusterSize.y();
+      case CLUSTER_NCTAID_Z -> clusterSize.z();
+      case CLUSTER_CTARANK -> where.rank();
+      case CLUSTER_NCTARANK -> clusterSize.count();
       case LANEID -> lane;
       case WARPID -> warpIndex;
       case NWARPID -> (block.count() + 31) / 32;

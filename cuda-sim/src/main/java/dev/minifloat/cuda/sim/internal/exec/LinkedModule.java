@@ -14,6 +14,7 @@ import dev.minifloat.cuda.sim.internal.ptx.Variable;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashMap;
@@ -37,6 +38,7 @@ public final class LinkedModule {
 
   private final DeviceHeap heap;
   private final Op[] ops;
+  private final boolean hasWgmma;
 
   private LinkedModule(PtxModule module, GlobalMemory memory) {
     this.module = module;
@@ -50,6 +52,7 @@ public final class LinkedModule {
       }
       ops = new Op[count];
       decode();
+      hasWgmma = Arrays.stream(ops).anyMatch(op -> op.instruction().opcode().equals("wgmma"));
       checkShared();
     } catch (RuntimeException e) {
       unload(memory);
@@ -255,6 +258,11 @@ public final class LinkedModule {
   /** 32-bit registers that a thread of a kernel names; a device's compiler would need fewer. */
   public int registers(String kernel) {
     return code(kernel).function().registers();
+  }
+
+  /** Whether some function of it multiplies matrices by warpgroups. */
+  boolean hasWgmma() {
+    return hasWgmma;
   }
 
   Op[] ops() {

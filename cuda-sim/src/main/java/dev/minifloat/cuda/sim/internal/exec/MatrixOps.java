@@ -6,7 +6,7 @@ import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 
 /**
  * ldmatrix, stmatrix and movmatrix (PTX ISA, "Warp-level matrix load …"): matrices of 8×8 elements
- * of 16 bits. Lane 8m + r gives the address of row r of matrix m.
+ * of 16 bits, or 8×16 of 8. Lane 8m + r gives the address of row r of matrix m.
  *
  * <pre>
  *   register m of lane l:   bits 0–15            bits 16–31
@@ -23,6 +23,37 @@ final class MatrixOps {
     return i.has(".x4") ? 4 : i.has(".x2") ? 2 : 1;
   }
 
+  /**
+   * How many bits the elements of a row have in memory (PTX ISA, "ldmatrix"): 16 or 8, which are
+   * read as they are, or 16 packed ones of 6 or 4, behind which the row's 16 bytes are filled up.
+   * Each of these comes into a byte of its own, at its low end.
+   *
+   * <pre>
+   *   .b4x16_p64   | 8 bytes: f e d c b a 9 8 7 6 5 4 3 2 1 0 |  8 bytes, not read |
+   *   .b6x16_p32   | 12 bytes: f e d c b a 9 8 7 6 5 4 3 2 1 0 |  4 bytes, not read |
+   *   in a row     | 0000ffff | … | 00001111 | 00000000 |
+   * </pre>
+   */
+  private static int packedBits(Instruction i) {
+    return i.has(".b4x16_p64") ? 4 : i.has(".b6x16_p32") ? 6 : 8;
+  }
+
+  /** Four bytes of a row as they come into a register. */
+  private static long bytes(MemoryAccess access, int part, int packedBits) {
+    if (packedBits == 8) {
+      return access.load(part * 4, 4);
+    }
+    long packed = 0;
+    for (int b = packedBits / 2 - 1; b >= 0; b--) {
+      packed = packed << 8 | access.load(part * packedBits / 2 + b, 1);
+    }
+    long spread = 0;
+    for (int e = 3; e >= 0; e--) {
+      spread = spread << 8 | (packed >>> (e * packedBits) & Bits.mask(packedBits));
+    }
+    return spread;
+  }
+
   private static StateSpace space(Instruction i) {
     return i.space();
   }
@@ -30,6 +61,7 @@ final class MatrixOps {
   static Op load(Operands o, Instruction i) {
     int matrices = count(i);
     boolean transposed = i.has(".trans");
+    int packedBits = packedBits(i);
     int[] destinations = o.destinations(0);
     AddressSource address = o.address(1);
     StateSpace space = space(i);
@@ -45,7 +77,7 @@ final class MatrixOps {
           requireShared(real, i);
           traffic.add(real, at);
           for (int part = 0; part < 4; part++) {
-            long pair = access.load(part * 4, 4);
+            long pair = bytes(access, part, packedBits);
             elements[row * 8 + part * 2] = pair & Bits.M16;
             elements[row * 8 + part * 2 + 1] = pair >>> 16;
           }

@@ -17,6 +17,7 @@ final class MemoryAccess {
   private final boolean atomic;
   private int lane;
   private StateSpace space;
+  private Block holder;
   private Allocation allocation;
   private int offset;
 
@@ -47,7 +48,11 @@ final class MemoryAccess {
               "address 0x%x is not one of a constant".formatted(at));
         }
       }
-      case SHARED -> offset = warp.block.shared().offset(at, bytes);
+      case SHARED, SHARED_CLUSTER -> {
+        holder = warp.block.holder(at, space == stated ? stated : StateSpace.SHARED_CLUSTER);
+        offset = holder.shared().offset(Addresses.offset(at), bytes);
+        space = StateSpace.SHARED;
+      }
       case LOCAL -> {
         warp.local.checkAccess(lane, at, bytes);
         offset = (int) at;
@@ -83,8 +88,8 @@ final class MemoryAccess {
     return switch (space) {
       case GLOBAL, CONST -> allocation.load(offset + at, bytes, check);
       case SHARED -> {
-        SharedMemory shared = warp.block.shared();
-        yield shared.load(offset + at, bytes, warp.thread(lane), warp.pc, atomic);
+        SharedMemory shared = holder.shared();
+        yield shared.load(offset + at, bytes, warp.actor(lane), warp.pc, atomic);
       }
       case LOCAL -> warp.local.load(lane, offset + at, bytes);
       case PARAM -> {
@@ -96,7 +101,8 @@ final class MemoryAccess {
                 : offset + lane * frame.code.code().parameterBytes();
         yield Bytes.get(from, base + at, bytes);
       }
-      case GENERIC -> throw new IllegalStateException("a generic address in no space");
+      case GENERIC, SHARED_CLUSTER ->
+          throw new IllegalStateException("an address in no space of its own");
     };
   }
 
@@ -104,8 +110,8 @@ final class MemoryAccess {
     switch (space) {
       case GLOBAL, CONST -> allocation.store(offset + at, bytes, value);
       case SHARED -> {
-        SharedMemory shared = warp.block.shared();
-        shared.store(offset + at, bytes, value, warp.thread(lane), warp.pc, atomic);
+        SharedMemory shared = holder.shared();
+        shared.store(offset + at, bytes, value, warp.actor(lane), warp.pc, atomic);
       }
       case LOCAL -> warp.local.store(lane, offset + at, bytes, value);
       case PARAM -> {
@@ -116,7 +122,8 @@ final class MemoryAccess {
         int base = offset + lane * frame.code.code().parameterBytes();
         Bytes.put(frame.parameters, base + at, bytes, value);
       }
-      case GENERIC -> throw new IllegalStateException("a generic address in no space");
+      case GENERIC, SHARED_CLUSTER ->
+          throw new IllegalStateException("an address in no space of its own");
     }
   }
 }

@@ -128,6 +128,12 @@ final class MemoryOps {
   }
 
   static Op asynchronous(Operands o, Instruction i) {
+    if (i.has(".bulk")) {
+      return BulkCopyOps.decode(o, i);
+    }
+    if (i.has(".mbarrier")) {
+      return MbarrierOps.arriveAfterCopies(o, i);
+    }
     if (i.has(".commit_group")) {
       return new Op() {
         @Override
@@ -194,12 +200,10 @@ final class MemoryOps {
             allocation.offset(source, sourceBytes);
             read.add(StateSpace.GLOBAL, source);
           }
-          long target = to.of(frame, lane);
-          target = target >= Addresses.SHARED_WINDOW ? target - Addresses.SHARED_WINDOW : target;
-          int offset = shared.offset(target, bytes);
+          int offset = shared.offset(warp.block.own(to.of(frame, lane)), bytes);
           write.add(StateSpace.SHARED, offset);
           if (races != null) {
-            races.takeOff(offset, bytes, warp.thread(lane), warp.pc);
+            races.takeOff(offset, bytes, warp.actor(lane), warp.pc);
           }
           warp.copies.add(lane, offset, source, bytes, sourceBytes, warp.pc);
         }
@@ -231,6 +235,12 @@ final class MemoryOps {
 
       private boolean lies(Warp warp, long address) {
         StateSpace found = Addresses.space(address);
+        if (found == StateSpace.SHARED && space != StateSpace.LOCAL) {
+          int rank = Addresses.rank(address - Addresses.SHARED_WINDOW);
+          return space == StateSpace.SHARED
+              ? rank == warp.block.rank()
+              : space == StateSpace.SHARED_CLUSTER && rank < warp.block.cluster().size();
+        }
         if (space != StateSpace.CONST) {
           return found == space;
         }

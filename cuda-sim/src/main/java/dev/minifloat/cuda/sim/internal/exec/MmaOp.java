@@ -13,14 +13,23 @@ import dev.minifloat.cuda.sim.trace.Fragment;
 import dev.minifloat.cuda.sim.trace.TracedRegister;
 import java.util.List;
 
-/** mma.sync (PTX ISA, "mma"): D = A·B + C, the matrices spread over a warp's registers. */
+/**
+ * mma.sync (PTX ISA, "mma"): D = A·B + C, the matrices spread over a warp's registers; or D =
+ * (A·scales)·(B·scales) + C.
+ */
 final class MmaOp extends SyncOp {
   private final int rows;
   private final int depth;
   private final PtxType aType;
   private final PtxType bType;
+  private final Packing aPacking;
+  private final Packing bPacking;
   private final PtxType accumulator;
   private final boolean saturate;
+
+  /** Null for matrices without scales. */
+  private final BlockScales scales;
+
   private final int[] d;
   private final int[] a;
   private final int[] b;
@@ -35,7 +44,10 @@ final class MmaOp extends SyncOp {
     accumulator = i.types().get(0);
     aType = i.types().get(1);
     bType = i.types().get(2);
+    aPacking = Packing.of(aType, depth);
+    bPacking = Packing.of(bType, depth);
     saturate = i.has(".satfinite");
+    scales = BlockScales.of(o, i);
     PtxType held = accumulator == PtxType.F16 ? PtxType.B32 : accumulator;
     d = o.destinations(0);
     a = o.sources(1, PtxType.B32);
@@ -52,12 +64,42 @@ final class MmaOp extends SyncOp {
     private final int[] aCodes = new int[MOST_ROWS * DEEPEST];
     private final int[] bCodes = new int[COLUMNS * DEEPEST];
     private final long[] sums = new long[MOST_ROWS * COLUMNS];
-    private final Terms aTerms = new Terms(MOST_ROWS * DEEPEST);
-    private final Terms bTerms = new Terms(COLUMNS * DEEPEST);
+    final Terms aTerms = new Terms(MOST_ROWS * DEEPEST);
+    final Terms bTerms = new Terms(COLUMNS * DEEPEST);
+    final int[] scales = new int[MOST_ROWS * 4];
   }
 
-  static int bits(PtxType type) {
-    return type == PtxType.TF32 ? 32 : type.bits();
+  /**
+   * How elements lie in a register (PTX ISA, "Matrix Fragments for mma.m16n8k32"): side by side;
+   * with a depth of 32, those of 6 and 4 bits in bytes of their own.
+   *
+   * <pre>
+   *   e4m3, e5m2   | eeeeeeee |
+   *   e3m2, e2m3   | --eeeeee |
+   *   e2m1         | --eeee-- |     with a depth of 64: | eeeeeeee | is two of them
+   * </pre>
+   *
+   * @param bits of an element's place
+   * @param shift from the place's lowest bit to the element's
+   * @param mask of the element
+   */
+  record Packing(int bits, int shift, long mask) {
+    static Packing of(PtxType type, int depth) {
+      int own = type.bits();
+      if (type.kind() == PtxType.Kind.PACKED && own < 8 && depth == 32) {
+        return new Packing(8, own == 4 ? 2 : 0, Bits.mask(own));
+      }
+      return new Packing(own, 0, Bits.mask(own));
+    }
+
+    /** How many lie in a register. */
+    int each() {
+      return 32 / bits;
+    }
+
+    int element(long register, int i) {
+      return (int) (register >>> (i * bits + shift) & mask);
+    }
   }
 
   @Override
@@ -69,7 +111,7 @@ final class MmaOp extends SyncOp {
     if (accumulator == PtxType.S32) {
       multiplyIntegers(s);
     } else {
-      multiplyFloats(s, launch.options());
+      multiplyFloats(r, s, launch.options());
     }
     scatter(r, s);
     launch.counters().matrixMultiplies++;
@@ -77,24 +119,23 @@ final class MmaOp extends SyncOp {
   }
 
   private void gather(long[] r, Scratch s) {
-    int bits = bits(aType);
-    int each = 32 / bits;
-    long mask = Bits.mask(bits);
     for (int lane = 0; lane < 32; lane++) {
       for (int i = 0; i < a.length; i++) {
         long value = r[a[i] + lane];
         int row = FragmentLayout.rowOfA(lane, i);
+        int each = aPacking.each();
         for (int e = 0; e < each; e++) {
           s.aCodes[row * depth + FragmentLayout.kOfA(lane, i, e, each)] =
-              (int) (value >>> (e * bits) & mask);
+              aPacking.element(value, e);
         }
       }
       for (int i = 0; i < b.length; i++) {
         long value = r[b[i] + lane];
         int column = FragmentLayout.columnOfB(lane);
+        int each = bPacking.each();
         for (int e = 0; e < each; e++) {
           s.bCodes[column * depth + FragmentLayout.kOfB(lane, i, e, each)] =
-              (int) (value >>> (e * bits) & mask);
+              bPacking.element(value, e);
         }
       }
       int held = accumulator == PtxType.F16 ? 2 : 1;
@@ -127,8 +168,8 @@ final class MmaOp extends SyncOp {
   List<Fragment> fragments(Frame frame, List<TracedRegister> names) {
     FragmentReader reader = new FragmentReader(frame, names);
     return List.of(
-        reader.a(aType, rows, depth, a),
-        reader.b(bType, depth, b),
+        reader.a(aType, aPacking, rows, depth, a),
+        reader.b(bType, bPacking, depth, b),
         reader.accumulator("C", accumulator, rows, c),
         reader.accumulator("D", accumulator, rows, d));
   }
@@ -156,6 +197,9 @@ final class MmaOp extends SyncOp {
       case TF32 -> FloatFormat.TF32;
       case E4M3 -> FloatFormat.E4M3;
       case E5M2 -> FloatFormat.E5M2;
+      case E3M2 -> FloatFormat.E3M2;
+      case E2M3 -> FloatFormat.E2M3;
+      case E2M1 -> FloatFormat.E2M1;
       case F32 -> FloatFormat.F32;
       default -> throw new IllegalStateException("no matrix of type " + type);
     };
@@ -170,7 +214,7 @@ final class MmaOp extends SyncOp {
     };
   }
 
-  private void multiplyFloats(Scratch s, ExecutionOptions options) {
+  private void multiplyFloats(long[] r, Scratch s, ExecutionOptions options) {
     FloatFormat aFormat = format(aType);
     FloatFormat bFormat = format(bType);
     if (aType == PtxType.TF32) {
@@ -179,8 +223,14 @@ final class MmaOp extends SyncOp {
     }
     s.aTerms.decode(s.aCodes, rows * depth, aFormat);
     s.bTerms.decode(s.bCodes, 8 * depth, bFormat);
+    if (scales != null) {
+      scales.apply(r, s, depth);
+    }
     FloatFormat sum = format(accumulator);
-    DotProduct dot = dotProduct(options, aFormat);
+    DotProduct dot =
+        scales != null && depth == 64 && options.arithmetic() == MmaArithmetic.HARDWARE_MODEL
+            ? ModelDot.ofGroups()
+            : dotProduct(options, aFormat);
     for (int row = 0; row < rows; row++) {
       for (int column = 0; column < 8; column++) {
         int at = row * 8 + column;

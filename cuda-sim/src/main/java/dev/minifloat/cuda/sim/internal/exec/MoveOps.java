@@ -30,6 +30,11 @@ final class MoveOps {
     return LaneOps.unary(o.destination(0), o.source(1, type), a -> a);
   }
 
+  /** What nobody looks into: the same value always. */
+  static Op constant(Operands o, int index) {
+    return LaneOps.unary(o.destination(index), o.destination(index), _ -> 0);
+  }
+
   private static PtxType part(PtxType type, int count) {
     int bits = type.bits() / count;
     return bits == 8 ? PtxType.B8 : bits == 16 ? PtxType.B16 : PtxType.B32;

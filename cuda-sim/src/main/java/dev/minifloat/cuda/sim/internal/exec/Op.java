@@ -18,6 +18,9 @@ abstract class Op {
   private boolean guardNegated;
   private int kind;
 
+  /** Found when first asked for: only modules with wgmma ask. */
+  private RegisterWatch.Accesses accesses;
+
   /** Says which instruction this is; called once, by the decoder. */
   @SuppressWarnings("EnumOrdinal") // indexes an array of this run's counters
   final void describe(Instruction source) {
@@ -31,6 +34,16 @@ abstract class Op {
 
   final Instruction instruction() {
     return instruction;
+  }
+
+  /** What it does with registers. */
+  final RegisterWatch.Accesses accesses() {
+    RegisterWatch.Accesses known = accesses;
+    if (known == null) {
+      known = RegisterWatch.accesses(instruction);
+      accesses = known;
+    }
+    return known;
   }
 
   final int kind() {

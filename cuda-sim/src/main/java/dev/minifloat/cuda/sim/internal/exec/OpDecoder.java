@@ -16,8 +16,16 @@ final class OpDecoder {
       case "cvta" -> MemoryOps.convertAddress(o, i);
       case "isspacep" -> MemoryOps.isSpace(o, i);
       case "cp" -> MemoryOps.asynchronous(o, i);
-      case "prefetch", "prefetchu", "membar", "fence", "nanosleep", "pmevent" ->
-          MemoryOps.nothing();
+      case "prefetch" -> i.has(".tensormap") ? BulkCopyOps.prefetchMap(o) : MemoryOps.nothing();
+      case "prefetchu", "membar", "nanosleep", "pmevent" -> MemoryOps.nothing();
+      case "fence" -> ClusterOps.fence(i);
+      // No launch here begins before the one it depends on has ended.
+      case "griddepcontrol" -> MemoryOps.nothing();
+      case "createpolicy" -> MoveOps.constant(o, 0);
+      case "mbarrier" -> MbarrierOps.decode(o, i);
+      case "mapa" -> ClusterOps.mapAddress(o, i);
+      case "getctarank" -> ClusterOps.rank(o, i);
+      case "setmaxnreg" -> ClusterOps.registers(o, i);
       case "cvt" -> ConvertOps.convert(o, i);
       case "setp" -> CompareOps.setPredicate(o, i);
       case "set" -> CompareOps.setNumber(o, i);
@@ -41,6 +49,7 @@ final class OpDecoder {
       case "ldmatrix" -> MatrixOps.load(o, i);
       case "stmatrix" -> MatrixOps.store(o, i);
       case "movmatrix" -> MatrixOps.move(o, i);
+      case "wgmma" -> WgmmaOps.decode(o, i);
       case "mma" -> i.type() == PtxType.F64 ? new DoubleMmaOp(o) : new MmaOp(o, i);
       case "wmma" -> WmmaOps.decode(o, i);
       case "vadd2", "vsub2", "vabsdiff2", "vmin2", "vmax2" -> VideoOps.decode(o, i);
@@ -54,6 +63,9 @@ final class OpDecoder {
   }
 
   private static Op barrier(Operands o, Instruction i) {
+    if (i.has(".cluster")) {
+      return ClusterOps.barrier(i);
+    }
     if (i.has(".warp")) {
       return new WarpBarrierOp(o.source(0, PtxType.U32));
     }

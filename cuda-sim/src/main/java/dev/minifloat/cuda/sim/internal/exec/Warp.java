@@ -23,6 +23,10 @@ final class Warp {
 
   final Block block;
   final int index;
+
+  /** Its number among all warps of its cluster. */
+  final int clusterIndex;
+
   final Counters counters;
   final Traffic reads;
   final Traffic writes;
@@ -34,6 +38,9 @@ final class Warp {
   private final Tracer tracer;
 
   private final WarpView view;
+
+  /** Watches over registers that wgmma uses; null if the module has no wgmma. */
+  final RegisterWatch watch;
 
   /** The lanes that run now, their place and their registers. */
   int group;
@@ -49,6 +56,17 @@ final class Warp {
 
   /** The barrier for which a waiting lane waits; −1 if it waits for lanes of its own warp. */
   final int[] waitsAtBarrier = new int[32];
+
+  /** Lanes that wait until something wakes them: a phase's completion, a copy's landing. */
+  private int sleeping;
+
+  /** Those of them that an {@code mbarrier.try_wait} holds, and those that are to give up. */
+  int trying;
+
+  int timedOut;
+
+  /** How many bulk groups each lane has committed. */
+  final int[] bulkGroups = new int[32];
 
   /** The mask for which a lane waits at a {@code bar.warp.sync}; 0 if it doesn't. */
   final int[] warpBarrierMask = new int[32];
@@ -78,6 +96,8 @@ final class Warp {
   Warp(Block block, int index, int existing, Frame entry) {
     this.block = block;
     this.index = index;
+    this.clusterIndex =
+        block.rank() * (int) ((block.launch().blockSize().count() + 31) / 32) + index;
     this.live = existing;
     this.ops = block.launch().ops();
     this.tracer = block.launch().tracer();
@@ -87,6 +107,7 @@ final class Warp {
     this.writes = new Traffic(counters, true);
     this.local = new LocalMemory(entry.code.code().localBytes());
     this.copies = new AsyncCopies(this);
+    this.watch = block.launch().module().hasWgmma() ? new RegisterWatch(this) : null;
     Arrays.fill(lanePc, entry.code.code().firstPc());
     Arrays.fill(laneFrame, entry);
     Arrays.fill(waitsAtBarrier, -1);
@@ -106,6 +127,9 @@ final class Warp {
       }
       counters.byClass[op.kind()]++;
       counters.threadInstructions += Integer.bitCount(group);
+      if (watch != null) {
+        watch.before(op);
+      }
       op.step(this);
       sliceDone = ++done;
       if (otherRank != NOBODY && group != 0) {
@@ -202,6 +226,8 @@ final class Warp {
       }
     }
     waiting &= ~joined;
+    sleeping &= ~joined;
+    trying &= ~joined;
     return joined;
   }
 
@@ -250,10 +276,26 @@ final class Warp {
     group &= ~mask;
   }
 
+  /** Lanes of the group wait where they are until they are woken. */
+  void sleep(int mask) {
+    if (mask != 0) {
+      sleeping |= mask;
+      waitHere(mask);
+    }
+  }
+
+  /** Lets sleeping lanes run their instruction again. */
+  void wake() {
+    waiting &= ~sleeping;
+    sleeping = 0;
+    trying = 0;
+  }
+
   /** Lanes end. */
   void exit(int mask) {
     copies.finish(mask);
     live &= ~mask;
+    block.cluster().barrier().completeIfDue();
     // Who waited for them looks again.
     retryWaiting();
     setPlace(group & ~mask, pc + 1);
@@ -268,6 +310,8 @@ final class Warp {
     Arrays.fill(waitsAtBarrier, -1);
     Arrays.fill(warpBarrierMask, 0);
     waiting = 0;
+    sleeping = 0;
+    trying = 0;
   }
 
   /** Lanes enter a function whose frame is made. */
@@ -307,6 +351,11 @@ final class Warp {
   /** Instructions that the launch has run, this slice's included. */
   long ticks() {
     return counters.instructions + sliceDone;
+  }
+
+  /** The thread's number among all of its cluster. */
+  int actor(int lane) {
+    return clusterIndex * 32 + lane;
   }
 
   /** The thread's number in its block. */

@@ -49,7 +49,7 @@ final class WarpBarrierOp extends Op {
         clear(warp, come);
         RaceDetector races = warp.block.shared().races();
         if (races != null) {
-          races.warpSynchronized(warp.index);
+          races.clocks().warpSynchronized(warp.clusterIndex);
         }
       }
     }

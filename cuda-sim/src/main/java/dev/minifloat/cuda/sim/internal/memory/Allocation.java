@@ -106,6 +106,24 @@ public final class Allocation {
     Bytes.put(data, offset, bytes, value);
   }
 
+  /** Copies a range out that lies within and was written. */
+  public void copyOut(int offset, byte[] target, int to, int length, boolean checkInitialized) {
+    if (checkInitialized && initialized.firstUnset(offset, length) >= 0) {
+      throw uninitialized(offset, length);
+    }
+    System.arraycopy(data, offset, target, to, length);
+  }
+
+  /** Copies a range in that lies within. */
+  public void copyIn(int offset, byte[] source, int from, int length) {
+    if (readOnly) {
+      throw new DeviceFault(
+          DeviceFault.Kind.READ_ONLY, "a kernel can't write to " + describe(offset));
+    }
+    initialized.setRange(offset, length);
+    System.arraycopy(source, from, data, offset, length);
+  }
+
   DeviceFault uninitialized(int offset, int bytes) {
     int first = initialized.firstUnset(offset, bytes);
     return new DeviceFault(

@@ -13,15 +13,16 @@ public final class SharedMemory {
    * Memory that nobody wrote yet.
    *
    * @param bytes its size
-   * @param warps warps of the block
+   * @param clocks the clocks of its cluster's warps
    * @param checkInitialized whether a read of bytes that nobody wrote is a fault
    * @param places describes instructions in reports of races; null to look for none
    */
-  public SharedMemory(int bytes, int warps, boolean checkInitialized, RaceDetector.Places places) {
+  public SharedMemory(
+      int bytes, Clocks clocks, boolean checkInitialized, RaceDetector.Places places) {
     this.data = new byte[bytes];
     this.initialized = new InitializedBits(bytes);
     this.checkInitialized = checkInitialized;
-    this.races = places == null ? null : new RaceDetector(bytes, warps, places);
+    this.races = places == null ? null : new RaceDetector(bytes, clocks, places);
   }
 
   public int size() {
@@ -84,7 +85,7 @@ public final class SharedMemory {
   }
 
   /** Bytes from an offset on, fewer where the memory ends; to look is no access. */
-  public byte[] peek(int offset, int length) {
+  public byte[] look(int offset, int length) {
     int from = Math.clamp(offset, 0, data.length);
     return Arrays.copyOfRange(data, from, Math.clamp((long) from + length, from, data.length));
   }
@@ -98,5 +99,43 @@ public final class SharedMemory {
   public void land(int offset, int bytes, long value) {
     initialized.set(offset, bytes);
     Bytes.put(data, offset, bytes, value);
+  }
+
+  /** The offset of a range of any length; a fault if it doesn't lie within, or isn't aligned. */
+  public int range(long address, long bytes, int align) {
+    if (address < 0 || address + bytes > data.length) {
+      throw new DeviceFault(
+          DeviceFault.Kind.OUT_OF_BOUNDS,
+          "%d bytes at shared address 0x%x don't lie within the block's %d bytes"
+              .formatted(bytes, address, data.length));
+    }
+    if (address % align != 0) {
+      throw new DeviceFault(
+          DeviceFault.Kind.MISALIGNED,
+          "shared address 0x%x is no multiple of %d bytes".formatted(address, align));
+    }
+    return (int) address;
+  }
+
+  /** Stores bytes that a bulk copy has brought, whose race was checked before. */
+  public void land(int offset, byte[] bytes, int from, int length) {
+    initialized.setRange(offset, length);
+    System.arraycopy(bytes, from, data, offset, length);
+  }
+
+  /** Copies a range out for the async proxy, whose race was checked before. */
+  public void copyOut(int offset, byte[] target, int to, int length) {
+    int first = checkInitialized ? initialized.firstUnset(offset, length) : -1;
+    if (first >= 0) {
+      throw new DeviceFault(
+          DeviceFault.Kind.UNINITIALIZED_READ,
+          "byte %d of shared memory was never written".formatted(first));
+    }
+    System.arraycopy(data, offset, target, to, length);
+  }
+
+  /** The bits at an offset, whoever wrote them: for objects that only the simulator reads. */
+  public long peek(int offset, int bytes) {
+    return Bytes.get(data, offset, bytes);
   }
 }

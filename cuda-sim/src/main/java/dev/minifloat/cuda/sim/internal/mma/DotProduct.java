@@ -4,7 +4,7 @@ import dev.minifloat.cuda.sim.internal.numeric.FloatFormat;
 import dev.minifloat.cuda.sim.internal.numeric.Rounding;
 
 /** How a matrix instruction adds a row's products with a column to the accumulator. */
-public sealed interface DotProduct permits ExactDot, SequentialDot, ModelDot {
+public sealed interface DotProduct permits ExactDot, SequentialDot, ModelDot, GroupedModelDot {
   /**
    * The accumulator after the products.
    *
@@ -25,14 +25,18 @@ public sealed interface DotProduct permits ExactDot, SequentialDot, ModelDot {
     double sum = accumulator.decode((int) c);
     for (int i = 0; i < length; i++) {
       // Exact in a double, so no product of finite numbers becomes infinite.
-      sum += (double) a.values[aStart + i] * b.values[bStart + i];
+      sum += a.values[aStart + i] * b.values[bStart + i];
     }
     return accumulator.encode(sum, Rounding.NEAREST_EVEN, false) & 0xFFFF_FFFFL;
   }
 
   /** Whether a term is infinite or NaN. */
-  static boolean isSpecial(Terms a, Terms b, long c, FloatFormat accumulator) {
+  static boolean isSpecial(
+      Terms a, int aStart, Terms b, int bStart, int length, long c, FloatFormat accumulator) {
     int code = (int) c;
-    return a.special || b.special || accumulator.isNan(code) || accumulator.isInfinite(code);
+    return a.isSpecial(aStart, length)
+        || b.isSpecial(bStart, length)
+        || accumulator.isNan(code)
+        || accumulator.isInfinite(code);
   }
 }

@@ -10,7 +10,7 @@ public final class ExactDot implements DotProduct {
   @Override
   public long dot(
       Terms a, int aStart, Terms b, int bStart, int length, long c, FloatFormat accumulator) {
-    if (DotProduct.isSpecial(a, b, c, accumulator)) {
+    if (DotProduct.isSpecial(a, aStart, b, bStart, length, c, accumulator)) {
       return DotProduct.special(a, aStart, b, bStart, length, c, accumulator);
     }
     int code = (int) c;
@@ -58,7 +58,7 @@ public final class ExactDot implements DotProduct {
       Terms a, int aStart, Terms b, int bStart, int length, long c, FloatFormat accumulator) {
     double sum = accumulator.decode((int) c);
     for (int i = 0; i < length; i++) {
-      sum += (double) a.values[aStart + i] * b.values[bStart + i];
+      sum += a.values[aStart + i] * b.values[bStart + i];
     }
     return accumulator.encode(sum, Rounding.NEAREST_EVEN, false) & 0xFFFF_FFFFL;
   }

@@ -20,12 +20,13 @@ import dev.minifloat.cuda.sim.internal.numeric.Rounding;
  *   <caption>Terms at once, and F</caption>
  *   <tr><td>Ampere</td><td>16 bytes of a row</td><td>24</td></tr>
  *   <tr><td>Ada</td><td>16 bytes; FP8 too</td><td>24; FP8 13, and so many bits of the sum</td></tr>
- *   <tr><td>Hopper, Blackwell</td><td>32 bytes</td><td>25</td></tr>
+ *   <tr><td>Hopper, Blackwell</td><td>32 bytes; each of 4 or 6 bits is one</td><td>25</td></tr>
+ *   <tr><td>Hopper's wgmma of FP8</td><td>32 bytes</td><td>13, and so many bits of the sum</td></tr>
  * </table>
  */
 public final class ModelDot implements DotProduct {
   /** The exponent that a zero has when terms are aligned. */
-  private static final int ZERO_EXPONENT = -126;
+  static final int ZERO_EXPONENT = -126;
 
   private final int termsAtOnce;
   private final int keptBits;
@@ -37,9 +38,15 @@ public final class ModelDot implements DotProduct {
     this.sumBits = sumBits;
   }
 
+  /** The model for scaled E2M1, 64 products at once. */
+  public static DotProduct ofGroups() {
+    return new GroupedModelDot();
+  }
+
   /** The model of an architecture for elements of a format. */
   public static ModelDot of(int architecture, FloatFormat format) {
-    int bytes = format == FloatFormat.TF32 ? 4 : format.bits() / 8;
+    // Elements of 6 and 4 bits stand in bytes.
+    int bytes = format == FloatFormat.TF32 ? 4 : Math.max(1, format.bits() / 8);
     if (architecture == 89 && bytes == 1) {
       return new ModelDot(16, 13, 13);
     }
@@ -49,10 +56,16 @@ public final class ModelDot implements DotProduct {
     return new ModelDot(16 / bytes, 24, 23);
   }
 
+  /** The model of Hopper's {@code wgmma}, whose 8-bit sums are as short as Ada's. */
+  public static ModelDot ofWarpgroup(FloatFormat format) {
+    int bytes = format == FloatFormat.TF32 ? 4 : format.bits() / 8;
+    return bytes == 1 ? new ModelDot(32, 13, 13) : new ModelDot(32 / bytes, 25, 23);
+  }
+
   @Override
   public long dot(
       Terms a, int aStart, Terms b, int bStart, int length, long c, FloatFormat accumulator) {
-    if (DotProduct.isSpecial(a, b, c, accumulator)) {
+    if (DotProduct.isSpecial(a, aStart, b, bStart, length, c, accumulator)) {
       return DotProduct.special(a, aStart, b, bStart, length, c, accumulator);
     }
     long sum = c;
@@ -91,7 +104,8 @@ public final class ModelDot implements DotProduct {
     return zero ? ZERO_EXPONENT : a.exponents[i] + b.exponents[j];
   }
 
-  private static long cut(long magnitude, int shift) {
+  /** A magnitude moved by some bits, cut off toward zero. */
+  static long cut(long magnitude, int shift) {
     return shift >= 0 ? magnitude << shift : shift < -63 ? 0 : magnitude >>> -shift;
   }
 

@@ -28,7 +28,7 @@ final class FunctionParser {
   FunctionParser(TokenCursor cursor, int version, List<String> target, Scope scope) {
     this.cursor = cursor;
     this.constants = new ConstantParser(cursor);
-    this.verifier = new Verifier(version, PtxModule.architecture(target.get(0)));
+    this.verifier = new Verifier(version, PtxTarget.of(target.get(0)));
     this.scope = scope;
   }
 

@@ -12,14 +12,14 @@ import java.util.TreeSet;
  * @param elements what may follow, in order
  * @param operands the rules of its operands
  * @param version the lowest PTX version times ten; 0 if the table names none
- * @param architecture the lowest architecture, as in sm_80; 0 if the table names none
+ * @param targets what a module's target must have one of; empty if the table names none
  */
 record InstructionForm(
     String opcode,
     List<Element> elements,
     List<OperandRule> operands,
     int version,
-    int architecture) {
+    List<PtxTarget> targets) {
 
   /**
    * One place among the modifiers.
@@ -52,6 +52,12 @@ record InstructionForm(
     Set<String> expected() {
       return expected;
     }
+  }
+
+  /** Whether a module of this version, times ten, for this target may use it. */
+  boolean isFor(int moduleVersion, PtxTarget target) {
+    return version <= moduleVersion
+        && (targets.isEmpty() || targets.stream().anyMatch(target::has));
   }
 
   /** Whether these modifiers are this form's; if not, the attempt learns how far they went. */

@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -66,11 +67,13 @@ final class InstructionTable {
     String head = line.substring(0, line.indexOf(" :"));
     String tail = line.substring(line.indexOf(" :") + 2);
     int version = 0;
-    int architecture = 0;
+    List<PtxTarget> targets = new ArrayList<>();
     if (tail.contains("@ ")) {
       String[] needs = tail.substring(tail.indexOf("@ ") + 2).strip().split(" ", -1);
       version = Integer.parseInt(needs[0].replace(".", ""));
-      architecture = Integer.parseInt(needs[1]);
+      for (String target : Arrays.asList(needs).subList(1, needs.length)) {
+        targets.add(PtxTarget.of("sm_" + target));
+      }
       tail = tail.substring(0, tail.indexOf("@ "));
     }
     List<OperandRule> operands = new ArrayList<>();
@@ -81,7 +84,20 @@ final class InstructionTable {
     }
     String opcode = head.substring(0, (head + " ").indexOf(' '));
     List<InstructionForm.Element> elements = elements(head.substring(opcode.length()), sets);
-    return new InstructionForm(opcode, elements, List.copyOf(operands), version, architecture);
+    return new InstructionForm(
+        opcode, elements, List.copyOf(operands), version, List.copyOf(targets));
+  }
+
+  /** The words that one of the table stands for: N in .m64nNk16 is 8, 16 … 256. */
+  private static List<String> spelled(String word) {
+    if (!word.startsWith(".m64nN")) {
+      return List.of(word);
+    }
+    List<String> words = new ArrayList<>();
+    for (int n = 8; n <= 256; n += 8) {
+      words.add(word.replace("N", Integer.toString(n)));
+    }
+    return words;
   }
 
   private static List<InstructionForm.Element> elements(
@@ -98,7 +114,7 @@ final class InstructionTable {
         elements.add(new InstructionForm.Element(List.copyOf(group), optional));
         group = null;
       } else {
-        List<String> words = word.startsWith("$") ? sets.get(word.substring(1)) : List.of(word);
+        List<String> words = word.startsWith("$") ? sets.get(word.substring(1)) : spelled(word);
         if (group == null) {
           elements.add(new InstructionForm.Element(List.copyOf(words), false));
         } else {

@@ -86,8 +86,8 @@ final class ModuleParser {
     do {
       Token word = cursor.name("a target such as sm_80");
       boolean architecture = words.isEmpty();
-      if (architecture && !word.text().matches("sm_[0-9]{2,3}[af]?")) {
-        throw TokenCursor.unexpected(word, "a target such as sm_80");
+      if (architecture) {
+        requireKnown(word);
       }
       if (!architecture
           && !Set.of("debug", "texmode_unified", "texmode_independent", "map_f64_to_f32")
@@ -107,6 +107,20 @@ final class ModuleParser {
         throw new PtxException(
             size.position(), "addresses of " + addressSize + " bits are not supported: only 64");
       }
+    }
+  }
+
+  private void requireKnown(Token word) {
+    PtxTarget named = PtxTarget.of(word.text());
+    if (named == null) {
+      throw TokenCursor.unexpected(word, "a target such as sm_80");
+    }
+    if (named.version() > version) {
+      throw new PtxException(
+          word.position(),
+          "the target %s needs PTX %d.%d; this module is PTX %d.%d"
+              .formatted(
+                  named, named.version() / 10, named.version() % 10, version / 10, version % 10));
     }
   }
 

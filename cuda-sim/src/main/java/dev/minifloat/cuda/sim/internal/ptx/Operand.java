@@ -39,8 +39,13 @@ public sealed interface Operand {
   /** The name of a function. */
   record FunctionName(String name, SourcePosition position) implements Operand {}
 
-  /** A place in memory: {@code [base+offset]}; the base is a register, a symbol or a constant. */
-  record Address(Operand base, long offset, SourcePosition position) implements Operand {}
+  /**
+   * A place in memory: {@code [base+offset]}; the base is a register, a symbol or a constant.
+   *
+   * @param coordinates of a tensor map's box, as in {@code [map, {x, y}]}; null if there are none
+   */
+  record Address(Operand base, long offset, Vector coordinates, SourcePosition position)
+      implements Operand {}
 
   /** {@code {a, b, c, d}}. */
   record Vector(List<Operand> elements, SourcePosition position) implements Operand {

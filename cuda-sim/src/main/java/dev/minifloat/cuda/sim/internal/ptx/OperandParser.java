@@ -214,7 +214,14 @@ final class OperandParser {
       }
       offset = offset();
     }
+    Operand.Vector coordinates = null;
+    if (cursor.accept(",")) {
+      if (!cursor.peek().is("{")) {
+        throw TokenCursor.unexpected(cursor.peek(), "coordinates in braces");
+      }
+      coordinates = (Operand.Vector) vector();
+    }
     cursor.expect("]");
-    return new Operand.Address(base, offset, open.position());
+    return new Operand.Address(base, offset, coordinates, open.position());
   }
 }

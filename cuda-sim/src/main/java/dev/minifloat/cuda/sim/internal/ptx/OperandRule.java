@@ -8,7 +8,8 @@ package dev.minifloat.cuda.sim.internal.ptx;
  * @param wider whether a register may be wider than the type
  * @param sink whether {@code _} may stand instead
  * @param paired whether {@code |predicate} may follow
- * @param count elements of a vector; 0 for a scalar, −1 for what .v2 and .v4 say
+ * @param count elements of a vector; 0 for a scalar, −1 for what .v2 and .v4 say, or a part of a
+ *     shape's N
  * @param optional whether it may be absent
  */
 record OperandRule(
@@ -20,12 +21,19 @@ record OperandRule(
     int count,
     boolean optional) {
 
+  /** Half and a quarter of a shape's N: the registers of an accumulator's row. */
+  static final int HALF_OF_N = -2;
+
+  static final int QUARTER_OF_N = -3;
+
   enum Kind {
     DESTINATION,
     SOURCE,
     PREDICATE_SOURCE,
     CONSTANT,
     ADDRESS,
+    /** wgmma's A: a descriptor of 64 bits or four registers. */
+    MATRIX,
     LABEL,
     CALL,
     MOVE_DESTINATION,
@@ -41,6 +49,7 @@ record OperandRule(
         switch (rest) {
           case "i" -> simple(Kind.CONSTANT, "u64", optional);
           case "@label" -> simple(Kind.LABEL, "", optional);
+          case "matrix" -> simple(Kind.MATRIX, "b64", optional);
           case "call" -> simple(Kind.CALL, "", optional);
           case "M" -> simple(Kind.MOVE_SOURCE, "T", optional);
           case "=M" -> simple(Kind.MOVE_DESTINATION, "T", optional);
@@ -66,7 +75,13 @@ record OperandRule(
       count = -1;
       rest = rest.substring(0, rest.length() - 1);
     } else if (rest.contains("*")) {
-      count = Integer.parseInt(rest.substring(rest.indexOf('*') + 1));
+      String size = rest.substring(rest.indexOf('*') + 1);
+      count =
+          switch (size) {
+            case "N/2" -> HALF_OF_N;
+            case "N/4" -> QUARTER_OF_N;
+            default -> Integer.parseInt(size);
+          };
       rest = rest.substring(0, rest.indexOf('*'));
     }
     Kind kind = destination ? Kind.DESTINATION : Kind.SOURCE;

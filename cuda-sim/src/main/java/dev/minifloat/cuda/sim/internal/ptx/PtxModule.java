@@ -49,10 +49,6 @@ public record PtxModule(
 
   /** The architecture's number: 80 for {@code sm_80}, 90 for {@code sm_90a}. */
   public int architecture() {
-    return architecture(target.get(0));
-  }
-
-  static int architecture(String target) {
-    return Integer.parseInt(target.replaceAll("[^0-9]", ""));
+    return PtxTarget.of(target.get(0)).architecture();
   }
 }

@@ -33,6 +33,11 @@ public enum PtxType {
   S16X2(32, Kind.PACKED),
   E4M3(8, Kind.PACKED),
   E5M2(8, Kind.PACKED),
+  E3M2(6, Kind.PACKED),
+  E2M3(6, Kind.PACKED),
+  E2M1(4, Kind.PACKED),
+  UE8M0(8, Kind.PACKED),
+  UE4M3(8, Kind.PACKED),
   E4M3X2(16, Kind.PACKED),
   E5M2X2(16, Kind.PACKED),
   E2M1X2(8, Kind.PACKED),
@@ -104,7 +109,8 @@ public enum PtxType {
       case PRED, B8, B16, B32, B64, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16X2, F32, F64 ->
           true;
       case B1, U4, S4, BF16, TF32, BF16X2, U16X2, S16X2 -> false;
-      case E4M3, E5M2, E4M3X2, E5M2X2, E2M1X2, E2M3X2, E3M2X2, UE8M0X2 -> false;
+      case E4M3, E5M2, E3M2, E2M3, E2M1, UE8M0, UE4M3 -> false;
+      case E4M3X2, E5M2X2, E2M1X2, E2M3X2, E3M2X2, UE8M0X2 -> false;
     };
   }
 

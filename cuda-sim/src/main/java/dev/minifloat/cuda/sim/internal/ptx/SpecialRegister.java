@@ -17,6 +17,20 @@ public enum SpecialRegister {
   NCTAID_X("%nctaid.x"),
   NCTAID_Y("%nctaid.y"),
   NCTAID_Z("%nctaid.z"),
+  CLUSTERID_X("%clusterid.x"),
+  CLUSTERID_Y("%clusterid.y"),
+  CLUSTERID_Z("%clusterid.z"),
+  NCLUSTERID_X("%nclusterid.x"),
+  NCLUSTERID_Y("%nclusterid.y"),
+  NCLUSTERID_Z("%nclusterid.z"),
+  CLUSTER_CTAID_X("%cluster_ctaid.x"),
+  CLUSTER_CTAID_Y("%cluster_ctaid.y"),
+  CLUSTER_CTAID_Z("%cluster_ctaid.z"),
+  CLUSTER_NCTAID_X("%cluster_nctaid.x"),
+  CLUSTER_NCTAID_Y("%cluster_nctaid.y"),
+  CLUSTER_NCTAID_Z("%cluster_nctaid.z"),
+  CLUSTER_CTARANK("%cluster_ctarank"),
+  CLUSTER_NCTARANK("%cluster_nctarank"),
   LANEID("%laneid"),
   WARPID("%warpid"),
   NWARPID("%nwarpid"),
@@ -72,6 +86,11 @@ public enum SpecialRegister {
       case CLOCK, CLOCK_HI, CLOCK64, GLOBALTIMER, GLOBALTIMER_LO, GLOBALTIMER_HI -> true;
       case TID_X, TID_Y, TID_Z, NTID_X, NTID_Y, NTID_Z -> false;
       case CTAID_X, CTAID_Y, CTAID_Z, NCTAID_X, NCTAID_Y, NCTAID_Z -> false;
+      case CLUSTER_CTARANK, CLUSTER_NCTARANK -> false;
+      case CLUSTERID_X, CLUSTERID_Y, CLUSTERID_Z -> false;
+      case NCLUSTERID_X, NCLUSTERID_Y, NCLUSTERID_Z -> false;
+      case CLUSTER_CTAID_X, CLUSTER_CTAID_Y, CLUSTER_CTAID_Z -> false;
+      case CLUSTER_NCTAID_X, CLUSTER_NCTAID_Y, CLUSTER_NCTAID_Z -> false;
       case LANEID, WARPID, NWARPID, SMID, NSMID, GRIDID -> false;
       case LANEMASK_EQ, LANEMASK_LE, LANEMASK_LT, LANEMASK_GE, LANEMASK_GT -> false;
       case DYNAMIC_SMEM_SIZE, TOTAL_SMEM_SIZE -> false;

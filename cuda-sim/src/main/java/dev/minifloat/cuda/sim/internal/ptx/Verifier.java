@@ -4,15 +4,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** Holds instructions to the instruction table: forms, then operands. */
 final class Verifier {
   private final int version;
-  private final int architecture;
+  private final PtxTarget target;
 
-  Verifier(int version, int architecture) {
+  Verifier(int version, PtxTarget target) {
     this.version = version;
-    this.architecture = architecture;
+    this.target = target;
   }
 
   /** The form that an opcode with these modifiers has. */
@@ -28,7 +29,7 @@ final class Verifier {
     InstructionForm tooNew = null;
     for (InstructionForm form : forms) {
       if (form.matches(words, attempt)) {
-        if (form.version() <= version && form.architecture() <= architecture) {
+        if (form.isFor(version, target)) {
           return form;
         }
         tooNew = tooNew == null ? form : tooNew;
@@ -38,15 +39,17 @@ final class Verifier {
     if (tooNew != null) {
       throw new PtxException(
           opcode.position(),
-          "'%s' needs PTX %d.%d and sm_%d; this module is PTX %d.%d for sm_%d"
+          "'%s' needs PTX %d.%d and %s; this module is PTX %d.%d for %s"
               .formatted(
                   name,
                   tooNew.version() / 10,
                   tooNew.version() % 10,
-                  tooNew.architecture(),
+                  tooNew.targets().stream()
+                      .map(PtxTarget::toString)
+                      .collect(Collectors.joining(" or ")),
                   version / 10,
                   version % 10,
-                  architecture));
+                  target));
     }
     String expected =
         attempt.expected().isEmpty()
@@ -135,7 +138,14 @@ final class Verifier {
           throw wrong(operand, "an integer constant");
         }
       }
-      case ADDRESS -> address(operand, modifiers);
+      case ADDRESS -> address(rule, operand, modifiers);
+      case MATRIX -> {
+        if (operand instanceof Operand.Vector) {
+          elements(operand, 4, rule).forEach(one -> scalarSource(one, PtxType.B32, false));
+        } else {
+          scalarSource(operand, PtxType.B64, false);
+        }
+      }
       case LABEL -> {
         if (!(operand instanceof Operand.Label)) {
           throw wrong(operand, "a label");
@@ -166,7 +176,21 @@ final class Verifier {
     if (rule.count() >= 0) {
       return rule.count();
     }
+    if (rule.count() == OperandRule.HALF_OF_N || rule.count() == OperandRule.QUARTER_OF_N) {
+      int n = columns(modifiers);
+      return rule.count() == OperandRule.HALF_OF_N ? n / 2 : n / 4;
+    }
     return modifiers.contains(".v4") ? 4 : modifiers.contains(".v2") ? 2 : 0;
+  }
+
+  /** N of a matrix's shape such as .m64n128k32. */
+  private static int columns(List<String> modifiers) {
+    for (String modifier : modifiers) {
+      if (modifier.startsWith(".m64n")) {
+        return Integer.parseInt(modifier.substring(5, modifier.indexOf('k')));
+      }
+    }
+    throw new IllegalStateException("no shape among " + modifiers);
   }
 
   private static void destination(
@@ -289,10 +313,11 @@ final class Verifier {
     }
   }
 
-  private static void address(Operand operand, List<String> modifiers) {
+  private static void address(OperandRule rule, Operand operand, List<String> modifiers) {
     if (!(operand instanceof Operand.Address address)) {
       throw wrong(operand, "an address in brackets");
     }
+    coordinates(rule, address, modifiers);
     if (address.base() instanceof Operand.Reg reg) {
       PtxType type = reg.register().type();
       if ((type.bits() != 64 && type.bits() != 32) || type.isFloat()) {
@@ -309,12 +334,35 @@ final class Verifier {
           stated.add(space);
         }
       }
-      if (!stated.isEmpty() && !stated.contains(symbol.variable().space())) {
+      StateSpace space = symbol.variable().space();
+      boolean map = rule.type().equals("tensor");
+      if (!stated.isEmpty() && !map && stated.stream().noneMatch(one -> one.covers(space))) {
         throw new PtxException(
             symbol.position(),
             "'%s' lies in %s; an address in %s was expected"
                 .formatted(symbol.variable().name(), symbol.variable().space(), stated.get(0)));
       }
+    }
+  }
+
+  /** A tensor's address has as many coordinates as the instruction says, any other one none. */
+  private static void coordinates(
+      OperandRule rule, Operand.Address address, List<String> modifiers) {
+    if (!rule.type().equals("tensor")) {
+      if (address.coordinates() != null) {
+        throw wrong(address.coordinates(), "an address without coordinates");
+      }
+      return;
+    }
+    int rank = 1;
+    while (!modifiers.contains("." + rank + "d")) {
+      rank++;
+    }
+    if (address.coordinates() == null || address.coordinates().elements().size() != rank) {
+      throw wrong(address, "a tensor map's address with " + rank + " coordinates");
+    }
+    for (Operand element : address.coordinates().elements()) {
+      scalarSource(element, PtxType.S32, false);
     }
   }
 

@@ -11,7 +11,7 @@ import java.util.List;
 
 /** A module in memory of its own, for tests. */
 final class Device {
-  static final String HEADER = ".version 9.0\n.target sm_100\n.address_size 64\n";
+  static final String HEADER = ".version 9.0\n.target sm_120a\n.address_size 64\n";
 
   final GlobalMemory memory = new GlobalMemory(1L << 30);
   final LinkedModule module;

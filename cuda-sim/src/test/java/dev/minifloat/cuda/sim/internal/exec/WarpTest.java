@@ -341,6 +341,52 @@ class WarpTest {
     }
   }
 
+  /** Rows of 16 elements, numbered through the matrices; what fills a row up is not read. */
+  @Test
+  void packedMatricesAreSpreadOverBytes() {
+    for (int bits : new int[] {4, 6}) {
+      // Thread t has row t; element e of it is (5·t + 3·e) mod 2^bits, from the row's lowest bit
+      // on.
+      String fill =
+          """
+          .shared .align 16 .b8 mm[512]; .reg .b32 r<4>, e, f, word, left; .reg .b64 d;
+          mov.u64 s, mm; mad.wide.u32 d, t, 16, s;
+          mov.u32 e, 0;
+          """;
+      StringBuilder body = new StringBuilder(fill);
+      for (int word = 0; word < bits / 2; word++) {
+        body.append("mov.u32 word, 0;");
+        for (int e = 0; e < 16; e++) {
+          int at = e * bits - 32 * word;
+          if (at > -bits && at < 32) {
+            body.append(
+                "mad.lo.u32 f, t, 5, %d; and.b32 f, f, %d;".formatted(3 * e, (1 << bits) - 1));
+            body.append(at < 0 ? "shr.u32 f, f, " + -at : "shl.b32 f, f, " + at);
+            body.append("; or.b32 word, word, f;");
+          }
+        }
+        body.append("st.shared.u32 [d+%d], word;\n".formatted(4 * word));
+      }
+      body.append("bar.sync 0; ldmatrix.sync.aligned.m8n16.x4.shared.b8x16.");
+      body.append(bits == 4 ? "b4x16_p64" : "b6x16_p32").append(" {r0, r1, r2, r3}, [d];");
+      for (int m = 0; m < 4; m++) {
+        int matrix = m;
+        check(
+            32,
+            body + "mov.b32 v, r" + m + ";",
+            t -> {
+              int expected = 0;
+              for (int b = 0; b < 4; b++) {
+                int row = matrix * 8 + t / 4;
+                int column = t % 4 * 4 + b;
+                expected |= (5 * row + 3 * column) % (1 << bits) << (8 * b);
+              }
+              return expected;
+            });
+      }
+    }
+  }
+
   /** Rows of eight elements, numbered through all four matrices. */
   private static int element(int matrix, int row, int column) {
     return matrix * 64 + row * 8 + column;

@@ -60,7 +60,7 @@ class ModuleParserTest {
         1,
         "needs PTX 8.4 and sm_89",
         "PTX 7.0 for sm_80");
-    assertRefused("wgmma.fence.sync.aligned;", 1, "'wgmma'");
+    assertRefused("tcgen05.fence::before_thread_sync;", 1, "'tcgen05'");
     assertRefused("x = 5;", 1, "'x'", "no instruction");
     assertRefused("add.u32 x, y, \u00e9;", 15, "U+00E9");
   }
@@ -75,6 +75,50 @@ class ModuleParserTest {
     assertThrows(PtxException.class, () -> PtxModule.parse(HEADER + ".entry k() {"));
     assertThrows(PtxException.class, () -> PtxModule.parse(HEADER + "/* no end"));
     assertThrows(PtxException.class, () -> PtxModule.parse(HEADER + ".entry k() {} .entry k() {}"));
+  }
+
+  private static void parse(String version, String target, String instruction) {
+    PtxModule.parse(
+        ".version %s\n.target %s\n.address_size 64\n".formatted(version, target)
+            + ".entry k() { .reg .b32 x<9>; .reg .f32 f; .reg .b8 z;"
+            + instruction
+            + " }");
+  }
+
+  private static void assertRefused(String version, String target, String body, String message) {
+    PtxException exception = assertThrows(PtxException.class, () -> parse(version, target, body));
+    assertTrue(exception.getMessage().contains(message), exception.getMessage());
+  }
+
+  /** As ptxas of CUDA 13.0 accepts and refuses them. */
+  @Test
+  void whatAFamilyHasIsForItsTargetsAlone() {
+    String scaled =
+        "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0"
+            + " {f, f, f, f}, {x0, x1, x2, x3}, {x4, x5}, {f, f, f, f}, x6, {0, 0}, x7, {2, 3};";
+    parse("8.8", "sm_120f", scaled);
+    parse("8.8", "sm_121f", scaled);
+    parse("8.7", "sm_120a", scaled);
+    assertRefused("8.7", "sm_120", scaled, "needs PTX 8.7 and sm_120f; this module is PTX 8.7");
+    assertRefused("8.8", "sm_100f", scaled, "for sm_100f");
+    String packed = "cvt.rn.satfinite.e2m1x2.f32 z, f, f;";
+    for (String target : new String[] {"sm_100a", "sm_100f", "sm_103a", "sm_120f", "sm_121a"}) {
+      parse("8.8", target, packed);
+    }
+    assertRefused("8.8", "sm_100", packed, "sm_100f or sm_110f or sm_120f");
+    assertRefused("8.8", "sm_120", packed, "for sm_120");
+    assertRefused("8.8", "sm_90a", packed, "for sm_90a");
+  }
+
+  @Test
+  void targetsNeedTheVersionThatHasThem() {
+    parse("8.8", "sm_120f", "");
+    parse("8.7", "sm_120", "");
+    parse("8.0", "sm_90a", "");
+    assertRefused("8.7", "sm_120f", "", "the target sm_120f needs PTX 8.8; this module is PTX 8.7");
+    assertRefused("8.6", "sm_120a", "", "needs PTX 8.7");
+    assertRefused("7.8", "sm_90a", "", "needs PTX 8.0");
+    assertRefused("7.0", "sm_86", "", "needs PTX 7.1");
   }
 
   @Test
