@@ -7,6 +7,7 @@ import dev.minifloat.kernels.KernelCatalog;
 import dev.minifloat.kernels.KernelEntry;
 import dev.minifloat.kernels.Operation;
 import dev.minifloat.kernels.Target;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,7 +32,8 @@ import picocli.CommandLine.Option;
       "Examples:",
       "  minifloat kernels --device sm_90a",
       "  minifloat kernels --device sm_89 --types f8_e4m3,f8_e4m3,bf16 --scalings rows,128x128",
-      "  minifloat kernels --types f16,nvfp4 --shape 1,11008,4096"
+      "  minifloat kernels --types f16,nvfp4 --shape 1,11008,4096",
+      "  minifloat kernels --static --types bf16,f4_e2m1 --shape 8192,8192,8192"
     })
 final class KernelsCommand extends BaseCommand {
   private static final int EXTENTS = 3;
@@ -79,11 +81,19 @@ final class KernelsCommand extends BaseCommand {
               + " the t of nt (default: ${DEFAULT-VALUE}).")
   String layout;
 
+  @Option(
+      names = "--static",
+      description =
+          "Count what kernels on tensor cores do, in the simulator, and print registers, occupancy,"
+              + " bytes, bank conflicts and bounds for cards. --types chooses kernels; one alone"
+              + " also says what its instructions are.")
+  boolean figures;
+
   @Option(names = "--json", description = "Print JSON.")
   boolean json;
 
   @Override
-  public Integer call() {
+  public Integer call() throws IOException, InterruptedException {
     Target target = parsed("--device", () -> Target.parse(deviceName()));
     if (shape.size() != EXTENTS && shape.size() != EXTENTS + 1) {
       throw usage("--shape: M,N,K or BATCH,M,N,K, not " + shape.size() + " numbers");
@@ -91,7 +101,9 @@ final class KernelsCommand extends BaseCommand {
     if (!layout.matches("[nt][nt]")) {
       throw usage("--layout: nn, nt, tn or tt, not \"" + layout + "\"");
     }
-    if (types.isEmpty()) {
+    if (figures) {
+      printFigures(target);
+    } else if (types.isEmpty()) {
       if (!scalings.isEmpty()) {
         throw usage("--scalings: say --types too");
       }
@@ -100,6 +112,21 @@ final class KernelsCommand extends BaseCommand {
       explain(target);
     }
     return 0;
+  }
+
+  private void printFigures(Target target) throws IOException, InterruptedException {
+    if (!scalings.isEmpty() || shape.size() != EXTENTS || types.size() > 2) {
+      throw usage("--static goes with --device, --shape M,N,K, --types A,B and --json");
+    }
+    List<String> names =
+        types.stream().map(type -> parsed("--types", () -> DType.parse(type)).name()).toList();
+    StaticFigures counted = new StaticFigures(shape);
+    counted.measure(target.capability(), kernel -> kernel.accepts(names, List.of()));
+    if (json) {
+      Json.print(out(), counted.maps());
+    } else {
+      counted.print(out());
+    }
   }
 
   private String deviceName() {

@@ -150,7 +150,7 @@ final class TraceCommand extends BaseCommand {
       throw usage("KERNEL: there is no kernel \"" + subject + "\"" + similar(catalog));
     }
     String kind = device == null ? oldest(named) : kind(device);
-    int capability = Integer.parseInt(kind.substring("sm_".length()));
+    int capability = capability(kind);
     KernelEntry kernel = parsed("--device", () -> catalog.kernel(subject, capability));
     PtxText ptx = PtxText.of(new String(catalog.open(kernel.file()), StandardCharsets.UTF_8));
     try (Session session = open(ptx, subject, Path.of(""))) {
@@ -171,17 +171,13 @@ final class TraceCommand extends BaseCommand {
     return "; there are " + String.join(", ", operations);
   }
 
+  /** The oldest simulated device that runs a kernel, by the name without a suffix. */
   private static String oldest(List<KernelEntry> named) {
     return SimulatedDriver.kinds().stream()
+        .filter(kind -> kind.matches("sm_\\d+"))
         .filter(
             kind ->
-                named.stream()
-                    .anyMatch(
-                        kernel ->
-                            kernel
-                                .file()
-                                .target()
-                                .runsOn(Integer.parseInt(kind.substring("sm_".length())))))
+                named.stream().anyMatch(kernel -> kernel.file().target().runsOn(capability(kind))))
         .findFirst()
         .orElseThrow(
             () ->
@@ -189,6 +185,10 @@ final class TraceCommand extends BaseCommand {
                     "no simulated device runs %s, which is for %s"
                         .formatted(
                             named.getFirst().entry(), named.getFirst().file().target().devices())));
+  }
+
+  private static int capability(String kind) {
+    return Integer.parseInt(kind.replaceAll("\\D", ""));
   }
 
   private String kind(String name) {

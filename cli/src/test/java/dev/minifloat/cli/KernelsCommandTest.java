@@ -97,6 +97,27 @@ class KernelsCommandTest {
         result.out());
   }
 
+  @Test
+  void countsAndBoundsAreMarkedAsSuch() {
+    Cli text = Cli.run("kernels", "--static", "--types", "f16,f16", "--device", "sm_80");
+    JsonNode kernel =
+        Cli.run("kernels", "--static", "--types", "f16,f16", "--device", "sm_80", "--json")
+            .json()
+            .get(0);
+
+    assertEquals(0, text.code(), text.err());
+    assertTrue(text.out().contains("\nBOUND for a product of 4096 × 4096 × 4096: "), text.out());
+    assertTrue(text.out().contains("- A bound, not a result: "), text.out());
+    assertTrue(text.out().contains("scales none, for each mma: integer "), text.out());
+    assertEquals("gemm_f16", kernel.get("kernel").asString());
+    assertEquals(0, kernel.get("spilledBytes").asInt());
+    assertEquals(0, kernel.get("loopConflicts").asInt());
+    assertEquals(5, kernel.get("bounds").size());
+    for (JsonNode bound : kernel.get("bounds")) {
+      assertTrue(bound.get("boundOfPeak").asDouble() <= 1, bound.toString());
+    }
+  }
+
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -109,7 +130,8 @@ class KernelsCommandTest {
         "--types f16,f15 | --types: ",
         "--types f16,f16 --scalings none,nvfp4 | --scalings: elements of F16",
         "--scalings rows | say --types too",
-        "--layout tx | --layout: "
+        "--layout tx | --layout: ",
+        "--static --scalings rows | --static goes with "
       })
   void whatCantBeIsWrongUsage(String options, String complaint) {
     Cli result = run(List.of("kernels"), options.split(" ", -1));

@@ -20,6 +20,8 @@ import java.util.Map;
  * @param globalSectorsWritten sectors of 32 bytes touched by writes
  * @param bankConflicts further passes over shared memory because words of one bank were wanted
  * @param barriers barriers that blocks passed
+ * @param sharedBytesRead bytes that threads read from shared memory
+ * @param sharedBytesWritten bytes that threads wrote to it, asynchronous copies apart
  */
 public record LaunchStatistics(
     String kernel,
@@ -32,7 +34,9 @@ public record LaunchStatistics(
     long globalSectorsRead,
     long globalSectorsWritten,
     long bankConflicts,
-    long barriers) {
+    long barriers,
+    long sharedBytesRead,
+    long sharedBytesWritten) {
   public LaunchStatistics {
     byClass = Map.copyOf(byClass);
   }
@@ -54,6 +58,8 @@ public record LaunchStatistics(
         counters.globalSectorsRead(),
         counters.globalSectorsWritten(),
         counters.bankConflicts(),
-        counters.barriers());
+        counters.barriers(),
+        counters.sharedBytesRead(),
+        counters.sharedBytesWritten());
   }
 }

@@ -103,6 +103,10 @@ final class Block {
     return warps[warpIndex];
   }
 
+  int warpCount() {
+    return warps.length;
+  }
+
   /** The warpgroup of a warp: four that begin with a multiple of four. */
   Warpgroup warpgroup(Warp warp) {
     int wanted = warp.index / 4;
@@ -113,10 +117,6 @@ final class Block {
               .formatted(warp.index, warps.length));
     }
     return warpgroups[wanted];
-  }
-
-  int warpCount() {
-    return warps.length;
   }
 
   Warp current() {

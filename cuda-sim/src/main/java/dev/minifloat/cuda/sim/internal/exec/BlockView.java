@@ -48,7 +48,7 @@ final class BlockView implements TracedBlock {
 
   @Override
   public byte[] shared(int offset, int length) {
-    return block.shared().show(offset, length);
+    return block.shared().look(offset, length);
   }
 
   @Override

@@ -24,15 +24,17 @@ final class FragmentReader {
   private final class Matrix {
     private final String name;
     private final PtxType type;
+    private final MmaOp.Packing packing;
     private final int rows;
     private final int columns;
     private final Double[] values;
     private final Integer[] lanes;
     private final String[] registers;
 
-    Matrix(String name, PtxType type, int rows, int columns) {
+    Matrix(String name, PtxType type, MmaOp.Packing packing, int rows, int columns) {
       this.name = name;
       this.type = type;
+      this.packing = packing;
       this.rows = rows;
       this.columns = columns;
       values = new Double[rows * columns];
@@ -43,23 +45,22 @@ final class FragmentReader {
       Arrays.fill(registers, "");
     }
 
-    /** An element that stands in a register, from a bit on. */
-    void set(int row, int column, int lane, int offset, int bit) {
+    /** An element of a register. */
+    void set(int row, int column, int lane, int offset, int element) {
       int at = row * columns + column;
       lanes[at] = lane;
       if (offset >= 0) {
-        values[at] = number(frame.registers[offset + lane] >>> bit);
+        values[at] = number(packing.element(frame.registers[offset + lane], element));
         registers[at] = nameOf(offset);
       }
     }
 
-    private double number(long bits) {
+    private double number(int code) {
       if (type.isInteger()) {
-        return Bits.read(bits, type.bits(), type.isSigned());
+        return Bits.read(code, type.bits(), type.isSigned());
       }
-      long code = bits & Bits.mask(type.bits());
       // Of a TF32 register the low 13 bits are ignored.
-      return MmaOp.format(type).decode((int) (type == PtxType.TF32 ? code >>> 13 : code));
+      return MmaOp.format(type).decode(type == PtxType.TF32 ? code >>> 13 : code);
     }
 
     Fragment fragment() {
@@ -83,40 +84,28 @@ final class FragmentReader {
         .orElse("");
   }
 
-  Fragment a(PtxType type, int rows, int depth, int[] registers) {
-    Matrix matrix = new Matrix("A", type, rows, depth);
-    MmaOp.Packing packing = MmaOp.Packing.of(type, depth);
+  Fragment a(PtxType type, MmaOp.Packing packing, int rows, int depth, int[] registers) {
+    Matrix matrix = new Matrix("A", type, packing, rows, depth);
     int each = packing.each();
     for (int lane = 0; lane < LANES; lane++) {
       for (int i = 0; i < registers.length; i++) {
         for (int e = 0; e < each; e++) {
           int k = FragmentLayout.kOfA(lane, i, e, each);
-          matrix.set(
-              FragmentLayout.rowOfA(lane, i),
-              k,
-              lane,
-              registers[i],
-              e * packing.bits() + packing.shift());
+          matrix.set(FragmentLayout.rowOfA(lane, i), k, lane, registers[i], e);
         }
       }
     }
     return matrix.fragment();
   }
 
-  Fragment b(PtxType type, int depth, int[] registers) {
-    Matrix matrix = new Matrix("B", type, depth, COLUMNS);
-    MmaOp.Packing packing = MmaOp.Packing.of(type, depth);
+  Fragment b(PtxType type, MmaOp.Packing packing, int depth, int[] registers) {
+    Matrix matrix = new Matrix("B", type, packing, depth, COLUMNS);
     int each = packing.each();
     for (int lane = 0; lane < LANES; lane++) {
       for (int i = 0; i < registers.length; i++) {
         for (int e = 0; e < each; e++) {
           int k = FragmentLayout.kOfB(lane, i, e, each);
-          matrix.set(
-              k,
-              FragmentLayout.columnOfB(lane),
-              lane,
-              registers[i],
-              e * packing.bits() + packing.shift());
+          matrix.set(k, FragmentLayout.columnOfB(lane), lane, registers[i], e);
         }
       }
     }
@@ -125,13 +114,13 @@ final class FragmentReader {
 
   /** C or D; elements of F16 stand two in a register. */
   Fragment accumulator(String name, PtxType type, int rows, int[] registers) {
-    Matrix matrix = new Matrix(name, type, rows, COLUMNS);
+    Matrix matrix = new Matrix(name, type, MmaOp.Packing.of(type, 0), rows, COLUMNS);
     int held = type == PtxType.F16 ? 2 : 1;
     for (int lane = 0; lane < LANES; lane++) {
       for (int i = 0; i < registers.length * held; i++) {
         int row = FragmentLayout.rowOfC(lane, i);
         int column = FragmentLayout.columnOfC(lane, i);
-        matrix.set(row, column, lane, registers[i / held], 16 * (i % held));
+        matrix.set(row, column, lane, registers[i / held], i % held);
       }
     }
     return matrix.fragment();

@@ -121,7 +121,10 @@ final class LaunchView implements TracedLaunch {
     switch (operand) {
       case null -> {}
       case Operand.Reg reg -> found.add(reg.register());
-      case Operand.Address address -> note(address.base(), found);
+      case Operand.Address address -> {
+        note(address.base(), found);
+        note(address.coordinates(), found);
+      }
       case Operand.Vector vector -> vector.elements().forEach(element -> note(element, found));
       case Operand.Arguments all -> all.elements().forEach(element -> note(element, found));
       case Operand.Pair pair -> {

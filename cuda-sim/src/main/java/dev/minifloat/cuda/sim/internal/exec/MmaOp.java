@@ -168,8 +168,8 @@ final class MmaOp extends SyncOp {
   List<Fragment> fragments(Frame frame, List<TracedRegister> names) {
     FragmentReader reader = new FragmentReader(frame, names);
     return List.of(
-        reader.a(aType, rows, depth, a),
-        reader.b(bType, depth, b),
+        reader.a(aType, aPacking, rows, depth, a),
+        reader.b(bType, bPacking, depth, b),
         reader.accumulator("C", accumulator, rows, c),
         reader.accumulator("D", accumulator, rows, d));
   }

@@ -145,6 +145,9 @@ final class WarpView implements TracedWarp {
       long window = Addresses.window(space);
       addresses.replaceAll(generic -> generic - window);
     }
+    if (space == StateSpace.SHARED || space == StateSpace.SHARED_CLUSTER) {
+      addresses.replaceAll(Addresses::offset);
+    }
     String name = space.toString().substring(1);
     return Optional.of(new TracedAccess(name, bytes, lanes & rows(instruction), addresses));
   }

@@ -126,7 +126,7 @@ public final class SharedMemory {
   }
 
   /** Bytes from an offset on, fewer where the memory ends; to look is no access. */
-  public byte[] show(int offset, int length) {
+  public byte[] look(int offset, int length) {
     int from = Math.clamp(offset, 0, data.length);
     return Arrays.copyOfRange(data, from, Math.clamp((long) from + length, from, data.length));
   }
