@@ -27,14 +27,6 @@
 #include "block_tiles.cuh"
 #include "epilogue.cuh"
 
-template <int N, int I = 0, class F>
-DEVICE void unrolled(F f) {
-  if constexpr (I < N) {
-    f(Constant<I>());
-    unrolled<N, I + 1>(f);
-  }
-}
-
 // A lane's words of scales, which one load brings.
 template <int WORDS>
 DEVICE void loadWords(uint32_t (&words)[WORDS], const uint8_t* from) {

@@ -68,11 +68,12 @@ template <int ROWS, int COLUMNS, int PITCH, int THREADS>
 DEVICE void finishTile(const Epilogue& to, const float* sums, int64_t matrix, int64_t row,
                        int64_t column, int64_t rows, int64_t columns) {
   uint32_t largest = 0;
+  int there = rows - row < ROWS ? (int)(rows - row) : ROWS;
 #pragma unroll 1
-  for (int e = threadIdx.x; e < ROWS * COLUMNS; e += THREADS) {
+  for (int e = threadIdx.x; e < there * COLUMNS; e += THREADS) {
     int64_t r = row + e / COLUMNS;
     int64_t c = column + e % COLUMNS;
-    if (r < rows && c < columns) {
+    if (c < columns) {
       float d =
           finish(to, sums[e / COLUMNS * PITCH + e % COLUMNS], matrix, r, c, rows, columns);
       storeFloat(to, (matrix * rows + r) * columns + c, d);

@@ -16,6 +16,14 @@ DEVICE void copyAsync16(void* shared, const void* global, int bytes) {
                : "memory");
 }
 
+// Copies 16 bytes to a shared address and OFFSET bytes on.
+template <int OFFSET>
+DEVICE void copyAsync16(uint32_t shared, const void* global) {
+  asm volatile("cp.async.cg.shared.global [%0+%2], [%1], 16;" ::"r"(shared),
+               "l"(__cvta_generic_to_global(global)), "n"(OFFSET)
+               : "memory");
+}
+
 DEVICE void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
 // Waits until at most N of this thread's groups of copies are under way.
@@ -31,6 +39,27 @@ DEVICE void loadMatrices(uint32_t (&m)[4], const void* row) {
                : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
                : "r"(sharedAddress(row))
                : "memory");
+}
+
+// The same with rows at shared addresses and OFFSET bytes on.
+template <int OFFSET>
+DEVICE void loadMatrices(uint32_t (&m)[4], uint32_t row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4+%5];"
+               : "=r"(m[0]), "=r"(m[1]), "=r"(m[2]), "=r"(m[3])
+               : "r"(row), "n"(OFFSET)
+               : "memory");
+}
+
+// Where row `row` lies, in one instruction.
+DEVICE const uint8_t* rowAt(const uint8_t* first, int row, int pitchBytes) {
+  uint64_t at;
+  asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(at) : "r"(row), "r"(pitchBytes), "l"(first));
+  return (const uint8_t*)at;
+}
+
+// Four of the eight bytes of `low` and `high`, one for each nibble of `which`.
+DEVICE uint32_t permute(uint32_t low, uint32_t high, uint32_t which) {
+  return __byte_perm(low, high, which);
 }
 
 // Products of 16 × 32 bytes of A and 32 bytes × 8 of B, added to the sums. The fragments are those

@@ -22,26 +22,30 @@ struct Codes16 {
     return runsAligned(view, at, pitch, RUN, LOAD);
   }
 
+  // The codes at a multiple of LOAD bytes.
+  DEVICE void load(const uint8_t* run) {
+#pragma unroll
+    for (int w = 0; w < WORDS; w += LOAD / 4) {
+      if constexpr (LOAD == 16) {
+        uint4 words = ((const uint4*)run)[w / 4];
+        word[w] = words.x;
+        word[w + 1] = words.y;
+        word[w + 2] = words.z;
+        word[w + 3] = words.w;
+      } else if constexpr (LOAD == 8) {
+        uint2 words = *(const uint2*)run;
+        word[w] = words.x;
+        word[w + 1] = words.y;
+      } else {
+        word[w] = ((const uint32_t*)run)[w];
+      }
+    }
+  }
+
   // The codes from element `at` on, of which only `present` are there; zeros in place of the rest.
   DEVICE void load(const void* data, int64_t at, int present, bool aligned) {
     if (aligned && present == RUN) {
-      const uint8_t* run = (const uint8_t*)data + at / 8 * BITS;
-#pragma unroll
-      for (int w = 0; w < WORDS; w += LOAD / 4) {
-        if constexpr (LOAD == 16) {
-          uint4 words = ((const uint4*)run)[w / 4];
-          word[w] = words.x;
-          word[w + 1] = words.y;
-          word[w + 2] = words.z;
-          word[w + 3] = words.w;
-        } else if constexpr (LOAD == 8) {
-          uint2 words = *(const uint2*)run;
-          word[w] = words.x;
-          word[w + 1] = words.y;
-        } else {
-          word[w] = ((const uint32_t*)run)[w];
-        }
-      }
+      load((const uint8_t*)data + at / 8 * BITS);
       return;
     }
     if constexpr (BITS >= 16) {

@@ -16,6 +16,15 @@ constexpr int ROW_BYTES = 128;
 constexpr int CHUNK = 16;
 constexpr int CHUNKS = ROW_BYTES / CHUNK;
 
+// Calls f with 0, 1, … as constants.
+template <int N, int I = 0, class F>
+DEVICE void unrolled(F f) {
+  if constexpr (I < N) {
+    f(Constant<I>());
+    unrolled<N, I + 1>(f);
+  }
+}
+
 DEVICE uint8_t* chunkAt(uint8_t* tile, int row, int chunk) {
   return tile + row * ROW_BYTES + (chunk ^ (row & 7)) * CHUNK;
 }
@@ -41,33 +50,75 @@ struct Strip {
   }
 };
 
+// Rows of an operand as the threads of a CTA fetch them: thread t has column t % COLUMNS, BYTES wide,
+// of rows t / COLUMNS and every STEP further. Rows beyond the last are fetched as the last, for sums
+// that nobody keeps.
+template <int ROWS, int COLUMNS, int BYTES, int THREADS>
+struct RowPointers {
+  static constexpr int STEP = THREADS / COLUMNS;
+  static constexpr int EACH = ROWS / STEP;
+  static_assert(STEP % 8 == 0, "what a thread fetches is swizzled alike");
+
+  const uint8_t* data;
+  int pitch;
+  int row[EACH];
+
+  // `first` is where the strip's rows begin, `pitch` the bytes between two.
+  DEVICE RowPointers(const uint8_t* first, int64_t pitch, int64_t rows)
+      : data(first + threadIdx.x % COLUMNS * BYTES), pitch((int)pitch) {
+    int last = rows < ROWS ? (int)rows - 1 : ROWS - 1;
+#pragma unroll
+    for (int e = 0; e < EACH; e++) {
+      int there = threadIdx.x / COLUMNS + e * STEP;
+      row[e] = there < last ? there : last;
+    }
+  }
+
+  // Whether rows are near enough for an address to be one product of 32 bits away.
+  static DEVICE bool near(int64_t pitch) { return pitch >= 0 && pitch <= INT32_MAX; }
+
+  DEVICE const uint8_t* at(int e, int64_t offset) const { return rowAt(data + offset, row[e], pitch); }
+};
+
 // An operand whose elements are the tensor cores' own: copied as they are, asynchronously where
 // rows begin at multiples of 16 bytes, else element by element.
 template <int D, int ROWS, int THREADS>
 struct DirectTile {
   static constexpr int SIZE = Format<D>::bits / 8;
   static constexpr int RUN = CHUNK / SIZE;
-  static constexpr int EACH = ROWS * CHUNKS / THREADS;
   static constexpr int DEPTH = ROW_BYTES / SIZE;
+
+  typedef RowPointers<ROWS, CHUNKS, CHUNK, THREADS> Pointers;
 
   struct Registers {};
 
   const Strip& strip;
+  Pointers pointers;
   bool aligned;
+  bool near;
 
   DEVICE explicit DirectTile(const Strip& strip)
-      : strip(strip), aligned(runsAligned(strip.view, strip.at, strip.pitch, RUN, CHUNK)) {}
+      : strip(strip),
+        pointers((const uint8_t*)strip.view.data + strip.at * SIZE, strip.pitch * SIZE, strip.rows),
+        aligned(runsAligned(strip.view, strip.at, strip.pitch, RUN, CHUNK)),
+        near(Pointers::near(strip.pitch * SIZE)) {}
 
   DEVICE void fetch(Registers&, uint8_t* tile, int64_t k) const {
+    int row = threadIdx.x / CHUNKS;
+    uint8_t* to = chunkAt(tile, row, threadIdx.x % CHUNKS);
+    if (aligned && near && k + DEPTH <= strip.depth) {
+      uint32_t shared = sharedAddress(to);
+      unrolled<Pointers::EACH>([&](auto e) {
+        copyAsync16<e() * Pointers::STEP * ROW_BYTES>(shared, pointers.at(e(), k * SIZE));
+      });
+      return;
+    }
     const uint8_t* data = (const uint8_t*)strip.view.data;
-#pragma unroll
-    for (int e = 0; e < EACH; e++) {
-      int unit = threadIdx.x + e * THREADS;
-      int row = unit / CHUNKS;
-      int64_t from = k + unit % CHUNKS * RUN;
+    int64_t from = k + threadIdx.x % CHUNKS * RUN;
+#pragma unroll 1
+    for (int e = 0; e < Pointers::EACH; e++) {
       int present = strip.present(row, from, RUN);
       int64_t at = strip.at + row * strip.pitch + from;
-      uint8_t* to = chunkAt(tile, row, unit % CHUNKS);
       if (aligned) {
         copyAsync16(to, present > 0 ? data + at * SIZE : data, present * SIZE);
       } else {
@@ -81,6 +132,8 @@ struct DirectTile {
           }
         }
       }
+      row += Pointers::STEP;
+      to += Pointers::STEP * ROW_BYTES;
     }
   }
 
@@ -96,31 +149,66 @@ struct DecodedTile {
   static constexpr int RUN = 16;
   static constexpr int DEPTH = ROW_BYTES / 2;
   static constexpr int RUNS = DEPTH / RUN;
-  static constexpr int EACH = ROWS * RUNS / THREADS;
+  static constexpr bool FOLDS = D == F4_E2M1;
+  // Whether some codes have no finite value, which decodeRun leaves out.
+  static constexpr bool SPECIAL = BITS == 8 && !Format<D>::isInteger && !(D == F8_E5M2 && MMA == F16);
+
+  typedef RowPointers<ROWS, RUNS, RUN * BITS / 8, THREADS> Pointers;
+  typedef RowPointers<ROWS, RUNS, 1, THREADS> ScalePointers;
 
   struct Registers {
-    Codes16<BITS> codes[EACH];
-    uint32_t scale[EACH];
+    Codes16<BITS> codes[Pointers::EACH];
+    uint32_t scale[Pointers::EACH];
   };
 
   const Strip& strip;
-  bool aligned;
+  Pointers pointers;
+  ScalePointers scales;
   bool folded;
+  bool aligned;
+  bool near;
+
+  static DEVICE bool folds(const View& view) {
+    return FOLDS && view.scaleKind == SCALES_E4M3_F32;
+  }
+
+  // Rows of scales lie side by side too: a block is one row high.
+  static DEVICE int64_t scalePitch(const Strip& strip) {
+    return folds(strip.view) ? strip.pitch / strip.view.grid.columns * strip.view.grid.gridColumns : 0;
+  }
+
+  static DEVICE const uint8_t* firstScale(const Strip& strip) {
+    return folds(strip.view)
+        ? (const uint8_t*)strip.view.scales + scaleIndex(strip.view.grid, strip.at) : nullptr;
+  }
 
   DEVICE explicit DecodedTile(const Strip& strip)
-      : strip(strip), aligned(Codes16<BITS>::aligned(strip.view, strip.at, strip.pitch)),
-        folded(D == F4_E2M1 && strip.view.scaleKind == SCALES_E4M3_F32) {}
+      : strip(strip),
+        pointers((const uint8_t*)strip.view.data + strip.at / 8 * BITS, strip.pitch / 8 * BITS,
+                 strip.rows),
+        scales(firstScale(strip), scalePitch(strip), strip.rows), folded(folds(strip.view)),
+        aligned(Codes16<BITS>::aligned(strip.view, strip.at, strip.pitch)),
+        near(Pointers::near(strip.pitch / 8 * BITS)) {}
 
   DEVICE void fetch(Registers& registers, uint8_t*, int64_t k) const {
+    if (aligned && near && k + DEPTH <= strip.depth) {
 #pragma unroll
-    for (int e = 0; e < EACH; e++) {
-      int unit = threadIdx.x + e * THREADS;
-      int row = unit / RUNS;
-      int64_t from = k + unit % RUNS * RUN;
+      for (int e = 0; e < Pointers::EACH; e++) {
+        registers.codes[e].load(pointers.at(e, k / 8 * BITS));
+        if constexpr (FOLDS) {
+          registers.scale[e] = folded ? *scales.at(e, k / RUN) : 0;
+        }
+      }
+      return;
+    }
+    int64_t from = k + threadIdx.x % RUNS * RUN;
+#pragma unroll
+    for (int e = 0; e < Pointers::EACH; e++) {
+      int row = threadIdx.x / RUNS + e * Pointers::STEP;
       int present = strip.present(row, from, RUN);
       int64_t at = strip.at + row * strip.pitch + from;
       registers.codes[e].load(strip.view.data, at, present, aligned);
-      if constexpr (D == F4_E2M1) {
+      if constexpr (FOLDS) {
         registers.scale[e] = folded && present > 0
             ? loadCode<8>(strip.view.scales, scaleIndex(strip.view.grid, at)) : 0;
       }
@@ -128,15 +216,34 @@ struct DecodedTile {
   }
 
   DEVICE void store(const Registers& registers, uint8_t* tile) const {
+    uint8_t* to = tile + threadIdx.x / RUNS * ROW_BYTES;
+    int run = threadIdx.x % RUNS * 2;
+    int swizzle = threadIdx.x / RUNS & 7;
+    bool special = false;
+    if constexpr (SPECIAL) {
+      uint32_t any = 0;
 #pragma unroll
-    for (int e = 0; e < EACH; e++) {
-      int unit = threadIdx.x + e * THREADS;
-      uint32_t pairs[RUN / 2];
+      for (int e = 0; e < Pointers::EACH; e++) {
 #pragma unroll
-      for (int p = 0; p < RUN / 2; p++) {
-        pairs[p] = decodePair<D, MMA>(registers.codes[e].pair(p));
+        for (int w = 0; w < Codes16<BITS>::WORDS; w++) {
+          any |= specials<D>(registers.codes[e].word[w]);
+        }
       }
-      if constexpr (D == F4_E2M1) {
+      special = (any & fourTimes(0x80)) != 0;
+    }
+#pragma unroll
+    for (int e = 0; e < Pointers::EACH; e++) {
+      uint32_t pairs[RUN / 2];
+      decodeRun<D, MMA>(registers.codes[e], pairs);
+      if constexpr (SPECIAL) {
+        if (special) {
+#pragma unroll
+          for (int p = 0; p < RUN / 2; p++) {
+            pairs[p] |= specialPair<D, MMA>(registers.codes[e].pair(p));
+          }
+        }
+      }
+      if constexpr (FOLDS) {
         if (folded) {
           uint32_t scale = decodePair<F8_E4M3, MMA>(both(registers.scale[e]));
 #pragma unroll
@@ -145,10 +252,10 @@ struct DecodedTile {
           }
         }
       }
-      int row = unit / RUNS;
-      int chunk = unit % RUNS * 2;
-      *(uint4*)chunkAt(tile, row, chunk) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
-      *(uint4*)chunkAt(tile, row, chunk + 1) = make_uint4(pairs[4], pairs[5], pairs[6], pairs[7]);
+      uint8_t* row = to + e * Pointers::STEP * ROW_BYTES;
+      *(uint4*)(row + (run ^ swizzle) * CHUNK) = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+      *(uint4*)(row + ((run + 1) ^ swizzle) * CHUNK) =
+          make_uint4(pairs[4], pairs[5], pairs[6], pairs[7]);
     }
   }
 };

@@ -38,7 +38,7 @@ class KernelsCommandTest {
     JsonNode choice = run(EIGHT, "--device", "sm_89", "--json").json();
 
     assertEquals("gemm_f8_native_e4m3_e4m3", choice.get("kernel").asString());
-    assertEquals("[64,64,1]", choice.get("grid").toString());
+    assertEquals("[64,32,1]", choice.get("grid").toString());
     assertEquals(
         "would do, but gemm_f8_native_e4m3_e4m3, made for sm_89, comes first",
         reason(choice, "gemm_f8_e4m3_f8_e4m3"));

@@ -86,23 +86,23 @@ class KernelFiguresTest {
         || figures.outsideConflicts() > most.outsideConflicts();
   }
 
-  /** A block of 64 × 64 with 32 multiply-adds a lane: counted by hand from the kernel's text. */
+  /** A block of 128 × 64, 64 × 32 a warp: counted by hand from the kernel's text. */
   @Test
   void theLoopIsCountedWithoutWhatIsOutside() {
     try (KernelMeter meter = new KernelMeter(KernelCatalog.load(), "sm_80")) {
       KernelEntry kernel = KernelCatalog.load().kernel("gemm_bf16", 80);
       LoopFigures figures = meter.measure(kernel, KernelMeter.Scales.NONE);
 
-      // 4 warps × 2 × 4 products of m16n8k16 for each 16 of K.
+      // 4 warps × 4 × 4 products of m16n8k16 for each 16 of K.
       assertEquals(256, figures.depth());
-      assertEquals(4 * 8 * 256 / 16, figures.products());
-      // Two ldmatrix of each operand for these.
-      assertEquals(4 * 4 * 256 / 16, figures.others().get("MATRIX_LOAD"));
-      // 2 operands × 64 rows × 2 bytes.
-      assertEquals(2 * 64 * 2 * 256, figures.globalBytes());
+      assertEquals(4 * 16 * 256 / 16, figures.products());
+      // Four ldmatrix of A for these, two of B.
+      assertEquals(4 * 6 * 256 / 16, figures.others().get("MATRIX_LOAD"));
+      // 128 rows of A, 64 of B, 2 bytes an element.
+      assertEquals((128 + 64) * 2 * 256, figures.globalBytes());
       assertEquals(1, figures.globalExcess());
       // ldmatrix reads 512 bytes, and tiles are written once.
-      assertEquals(256L * 512 + 2 * 64 * 2 * 256, figures.sharedBytes());
+      assertEquals(4 * 6 * 256L / 16 * 512 + (128 + 64) * 2 * 256, figures.sharedBytes());
       assertEquals(Card.Rate.HALF, figures.rate());
       assertTrue(figures.outside() > 0);
     }
@@ -131,8 +131,8 @@ class KernelFiguresTest {
     assertEquals("memory", Roofline.of(light, Card.RTX_4090, 64, 64, 8192).limit());
     Roofline issue = Roofline.of(figures(kernel, many), Card.RTX_4090, 8192, 8192, 8192);
     assertEquals("instructions", issue.limit());
-    // 128 × 128 tiles, 32 loops of 1,000,512 instructions, 128 multiprocessors × 4 × 2.52 GHz.
-    double seconds = 128.0 * 128 * 32 * 1_000_512 / (128 * 4 * 2.52e9);
+    // 64 × 128 tiles, 32 loops of 1,001,024 instructions, 128 multiprocessors × 4 × 2.52 GHz.
+    double seconds = 64.0 * 128 * 32 * 1_001_024 / (128 * 4 * 2.52e9);
     assertEquals(2.0 * 8192 * 8192 * 8192 / seconds, issue.operationsPerSecond(), 1e3);
     // An edge costs a whole tile.
     assertEquals(160.0 / 192, Roofline.of(light, Card.RTX_4090, 8192, 160, 8192).ofPeak(), 1e-9);
@@ -140,6 +140,6 @@ class KernelFiguresTest {
 
   private static LoopFigures figures(KernelEntry kernel, Map<String, Long> others) {
     return new LoopFigures(
-        kernel, "none", Card.Rate.HALF, 256, 512, others, 0, 65_536, 65_536, 65_536, 0, 0);
+        kernel, "none", Card.Rate.HALF, 256, 1024, others, 0, 98_304, 98_304, 98_304, 0, 0);
   }
 }
