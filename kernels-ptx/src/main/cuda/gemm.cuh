@@ -5,7 +5,7 @@
 // D's only fetches.
 //
 // STAGES tiles of each operand lie in dynamic shared memory, swizzled as tiles.cuh says. Step t, from
-// 1 - STAGES on,
+// 1 - STAGES on (the first barrier is also what the sums of a matrix before wait at),
 //   waits for its own copies of tile t, then at the barrier for everyone's, which also says that
 //   everyone has done with tile t - 1;
 //   begins to fetch tile t + STAGES - 1 into the place of tile t - 1: asynchronous copies, or codes
@@ -112,7 +112,7 @@ struct TensorGemm {
   static_assert(BM == WARPS_M * WARP_M && BN == WARPS_N * WARP_N &&
                     THREADS == WARPS_M * WARPS_N * WARP, "warps cover a tile");
   static_assert(A::DEPTH == B::DEPTH, "both operands have the same elements in a tile");
-  static_assert(SHARED_BYTES >= BM * PITCH * 4, "the sums fit where the tiles were");
+  static_assert(SCALES >= BM * PITCH * 4, "the sums fit where the tiles were");
   static_assert(BM == THREADS && BN <= THREADS, "a thread has the scales of a row of each");
 
   typedef typename Mma::Sum Sums[ROWS_16][COLUMNS_8][4];
@@ -254,14 +254,12 @@ struct TensorGemm {
           rightTile.store(rightCodes, fetched + BM * ROW_BYTES);
         }
       }
-      waitForCopies<0>();
       __syncthreads();
       if (multiplies) {
         handOver(memory, part, sums, warpRow, warpColumn);
       }
       __syncthreads();
       finishTile<BM, BN, PITCH, THREADS>(to, (const float*)memory, matrix, row, column, m, n);
-      __syncthreads();
     }
   }
 

@@ -100,6 +100,8 @@ DEVICE void gemm(Shared& shared, const View& a, const View& b, const Epilogue& t
   int64_t column = (int64_t)blockIdx.x * TILE;
   int threadRow = threadIdx.x / 16 * 4;
   int threadColumn = threadIdx.x % 16 * 4;
+  // A warp has 8 rows, and nothing to multiply where all of them are beyond the last.
+  bool multiplies = row + threadIdx.x / WARP * 8 < m;
   for (int64_t matrix = blockIdx.z; matrix < batch; matrix += gridDim.z) {
     Operand<ANY> left(a, matrix, row);
     Operand<ANY> right(b, matrix, column);
@@ -121,18 +123,20 @@ DEVICE void gemm(Shared& shared, const View& a, const View& b, const Epilogue& t
         left.fetch(nextA, k + DEPTH);
         right.fetch(nextB, k + DEPTH);
       }
+      if (multiplies) {
 #pragma unroll 4
-      for (int i = 0; i < DEPTH; i++) {
-        float x[4];
-        float y[4];
+        for (int i = 0; i < DEPTH; i++) {
+          float x[4];
+          float y[4];
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
-          x[j] = tiles.a[current][i][threadRow + j];
-          y[j] = tiles.b[current][i][threadColumn + j];
-        }
+          for (int j = 0; j < 4; j++) {
+            x[j] = tiles.a[current][i][threadRow + j];
+            y[j] = tiles.b[current][i][threadColumn + j];
+          }
 #pragma unroll
-        for (int j = 0; j < 16; j++) {
-          sums[j / 4][j % 4] = fmaf(x[j / 4], y[j % 4], sums[j / 4][j % 4]);
+          for (int j = 0; j < 16; j++) {
+            sums[j / 4][j % 4] = fmaf(x[j / 4], y[j % 4], sums[j / 4][j % 4]);
+          }
         }
       }
       if (more) {
@@ -141,9 +145,11 @@ DEVICE void gemm(Shared& shared, const View& a, const View& b, const Epilogue& t
       }
       __syncthreads();
     }
+    if (multiplies) {
 #pragma unroll
-    for (int j = 0; j < 16; j++) {
-      shared.sums[threadRow + j / 4][threadColumn + j % 4] = sums[j / 4][j % 4];
+      for (int j = 0; j < 16; j++) {
+        shared.sums[threadRow + j / 4][threadColumn + j % 4] = sums[j / 4][j % 4];
+      }
     }
     __syncthreads();
     finishTile<TILE, TILE, PITCH, THREADS>(to, &shared.sums[0][0], matrix, row, column, m, n);

@@ -28,6 +28,9 @@ public final class Workloads {
   /** Columns from which on row operations have a whole block for a row. */
   private static final int LONG_ROW = 1100;
 
+  /** Rows and columns of what isn't cut into tiles. */
+  private static final int SIDE = 64;
+
   private final KernelEntry kernel;
   private final int m;
   private final int n;
@@ -42,13 +45,20 @@ public final class Workloads {
   public Workloads(KernelEntry kernel, List<Integer> shape) {
     this.kernel = kernel;
     m = shape.isEmpty() ? defaultRows(kernel) : shape.get(0);
-    n = shape.isEmpty() ? 64 : shape.get(1);
+    n = shape.isEmpty() ? defaultColumns(kernel) : shape.get(1);
     k = shape.isEmpty() ? 128 : shape.get(2);
   }
 
   private static int defaultRows(KernelEntry kernel) {
     boolean isSkinny = kernel.entry().startsWith("skinny_");
-    return isSkinny ? kernel.tile().isEmpty() ? 1 : kernel.tile().getFirst() : 64;
+    if (isSkinny) {
+      return kernel.tile().isEmpty() ? 1 : kernel.tile().getFirst();
+    }
+    return kernel.operation() == Operation.GEMM ? kernel.tile().getFirst() : SIDE;
+  }
+
+  private static int defaultColumns(KernelEntry kernel) {
+    return kernel.operation() == Operation.GEMM ? kernel.tile().get(1) : SIDE;
   }
 
   /** What to do on a simulated device, until the kernel has been launched. */

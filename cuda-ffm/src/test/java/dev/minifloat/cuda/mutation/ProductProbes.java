@@ -167,13 +167,17 @@ final class ProductProbes {
 
   /** NaNs among the elements and scales of both operands. */
   private void poisoned(String device, Kind a, Kind b, long m) {
-    HostTensor left = Operands.poisoned(a.dtype(), a.scaling(), 7, m, 150);
-    HostTensor right = Operands.poisoned(b.dtype(), b.scaling(), 8, 24, 150);
+    poisoned(device, a, b, m, 150);
+  }
+
+  private void poisoned(String device, Kind a, Kind b, long m, long k) {
+    HostTensor left = Operands.poisoned(a.dtype(), a.scaling(), 7, m, k);
+    HostTensor right = Operands.poisoned(b.dtype(), b.scaling(), 8, 24, k);
     add(
         device,
         Limit.NONE,
         0,
-        a + " × " + b + " with NaNs, " + m + " rows",
+        a + " × " + b + " with NaNs, " + m + " rows, " + k + " columns",
         on -> List.of(on.gemm(Gemm.of(on.upload(left), on.upload(right).transposed()))));
   }
 
@@ -219,7 +223,72 @@ final class ProductProbes {
     }
   }
 
+  /**
+   * Rows for all warps; tiles whole along K and cut; NaNs in each; and matrices that begin between
+   * two copies of 16 bytes, or end with what a thread fetches in each of its turns.
+   */
+  private void tiles(String device, Kind a, Kind b) {
+    product(device, a, b, new Extents(1, 150, 72, 288), 0, ProductProbes::plain);
+    for (long m : new long[] {40, 70, 100}) {
+      product(device, a, b, new Extents(1, m, 20, 34), 0, ProductProbes::plain);
+    }
+    poisoned(device, a, b, 140, 256);
+    HostTensor left = Operands.exact(a.dtype(), a.scaling(), 1, 20, 272);
+    HostTensor right = Operands.exact(b.dtype(), b.scaling(), 2, 20, 272);
+    for (long from : new long[] {4, 8}) {
+      add(
+          device,
+          Limit.NONE,
+          0,
+          a + " × " + b + " from column " + from,
+          on ->
+              List.of(
+                  on.gemm(
+                      Gemm.of(
+                          on.upload(left).slice(1, from, from + 256),
+                          on.upload(right).slice(1, from, from + 256).transposed()))));
+    }
+  }
+
+  /**
+   * A NaN in each row of one operand, for each thread that fetches and decodes 16 codes of rows that
+   * are 32 apart no more than one, and in each place of the 16.
+   */
+  private void lonely(DType dtype) {
+    float[] clean = new float[128 * 128];
+    for (int i = 0; i < clean.length; i++) {
+      clean[i] = i % 7 - 3;
+    }
+    float[] spoilt = clean.clone();
+    for (int row = 0; row < 128; row++) {
+      spoilt[row * 128 + row / 32 * 16 + row % 16] = Float.NaN;
+    }
+    add(
+        "sm_80",
+        Limit.NONE,
+        0,
+        dtype + " with a NaN in each row",
+        on -> {
+          Tensor left = on.convert(on.upload(HostTensor.of(spoilt, 128, 128)), dtype);
+          Tensor right = on.convert(on.upload(HostTensor.of(clean, 128, 128)), dtype);
+          return List.of(
+              on.gemm(Gemm.of(left, right.transposed())),
+              on.gemm(Gemm.of(right, left.transposed())));
+        });
+  }
+
   private void ofTensorCores() {
+    lonely(DType.F8_E4M3);
+    for (DType dtype : List.of(DType.F16, DType.BF16, DType.F8_E4M3, DType.F4_E2M1, DType.I8)) {
+      tiles("sm_80", kind(dtype, NONE), kind(dtype, NONE));
+    }
+    tiles("sm_89", kind(DType.F8_E4M3, NONE), kind(DType.F8_E4M3, NONE));
+    for (DType weights : List.of(DType.F6_E3M2, DType.I4, DType.F4_E2M1)) {
+      tiles("sm_80", kind(DType.F16, NONE), kind(weights, NONE));
+    }
+    tiles("sm_80", kind(DType.BF16, NONE), kind(DType.F4_E2M1, NONE));
+    Kind rows4 = kind(DType.F4_E2M1, ROWS);
+    product("sm_80", rows4, rows4, new Extents(1, 150, 72, 288), 0, ProductProbes::plain);
     eachFinish("sm_80", kind(DType.F16, NONE), kind(DType.F16, NONE));
     eachFinish("sm_80", kind(DType.BF16, NONE), kind(DType.BF16, NONE));
     Kind e4m3 = kind(DType.F8_E4M3, ROWS);
