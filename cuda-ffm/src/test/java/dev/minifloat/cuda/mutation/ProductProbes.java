@@ -251,8 +251,8 @@ final class ProductProbes {
   }
 
   /**
-   * A NaN in each row of one operand, for each thread that fetches and decodes 16 codes of rows that
-   * are 32 apart no more than one, and in each place of the 16.
+   * A NaN in each row of one operand, for each thread that fetches and decodes 16 codes of rows
+   * that are 32 apart no more than one, and in each place of the 16.
    */
   private void lonely(DType dtype) {
     float[] clean = new float[128 * 128];
