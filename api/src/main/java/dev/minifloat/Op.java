@@ -26,6 +26,8 @@ public enum Op {
   ACTIVATION,
   /** {@link Operations#softmax}: operand and result. */
   SOFTMAX,
+  /** {@link Operations#attention}: K and V; Q and the result are F32, F16 or BF16. */
+  ATTENTION,
   /** {@link Operations#layerNorm}: operand and result. */
   LAYER_NORM,
   /** {@link Operations#rmsNorm}: operand and result. */

@@ -110,6 +110,9 @@ public interface Operations {
   /** See {@link Softmax}. */
   Tensor softmax(Softmax softmax);
 
+  /** See {@link Attention}. */
+  Tensor attention(Attention attention);
+
   /**
    * (x − mean) / √(variance + epsilon) · gamma + beta over the last dimension of a float tensor;
    * the variance is the mean square of x − mean.

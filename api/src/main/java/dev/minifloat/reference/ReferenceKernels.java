@@ -10,6 +10,7 @@ import dev.minifloat.Rounding;
 import dev.minifloat.codec.BlockQuantizer;
 import dev.minifloat.codec.Codec;
 import dev.minifloat.codec.PackedElements;
+import dev.minifloat.spi.AttentionCall;
 import dev.minifloat.spi.GemmCall;
 import dev.minifloat.spi.HostStorage;
 import dev.minifloat.spi.Kernels;
@@ -206,6 +207,61 @@ final class ReferenceKernels implements Kernels {
     }
     for (int i = from; i < from + columns; i++) {
       values[i] = i < from + seen ? (float) (Math.exp((double) scale * values[i] - max) / sum) : 0;
+    }
+  }
+
+  @Override
+  public void attention(AttentionCall call) {
+    float[] q = values(call.q());
+    float[] k = values(call.k());
+    float[] v = values(call.v());
+    int[] lengths = call.lengths() == null ? null : readInts(call.lengths());
+    float[] result = new float[length(call.out())];
+    int heads = (int) call.q().shape().dim(1);
+    int queries = (int) call.q().shape().rows();
+    int width = (int) call.q().shape().columns();
+    int keyHeads = (int) call.k().shape().dim(1);
+    int keys = (int) call.k().shape().rows();
+    double[] scores = new double[keys];
+    // A row of Q is that of batch b, head h and query i; all of a head's group read one key head.
+    for (int row = 0; row * (long) width < q.length; row++) {
+      int i = row % queries;
+      int h = row / queries % heads;
+      int b = row / queries / heads;
+      int from = (b * keyHeads + h / (heads / keyHeads)) * keys;
+      int seen = (int) call.seen(i, lengths == null ? keys : lengths[b]);
+      for (int j = 0; j < seen; j++) {
+        double sum = 0;
+        for (int d = 0; d < width; d++) {
+          sum += (double) q[row * width + d] * k[(from + j) * width + d];
+        }
+        scores[j] = call.scale() * sum;
+      }
+      weigh(scores, seen);
+      for (int d = 0; d < width; d++) {
+        double sum = 0;
+        for (int j = 0; j < seen; j++) {
+          sum += scores[j] * v[(from + j) * width + d];
+        }
+        result[((b * queries + i) * heads + h) * width + d] = (float) sum;
+      }
+    }
+    store(call.out(), result);
+  }
+
+  /** Scores to weights: the softmax of the first {@code seen}. */
+  private static void weigh(double[] scores, int seen) {
+    double max = Double.NEGATIVE_INFINITY;
+    for (int j = 0; j < seen; j++) {
+      max = Math.max(max, scores[j]);
+    }
+    double sum = 0;
+    for (int j = 0; j < seen; j++) {
+      scores[j] = Math.exp(scores[j] - max);
+      sum += scores[j];
+    }
+    for (int j = 0; j < seen; j++) {
+      scores[j] /= sum;
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.minifloat.spi;
 
 import dev.minifloat.Activation;
+import dev.minifloat.Attention;
 import dev.minifloat.DType;
 import dev.minifloat.Gemm;
 import dev.minifloat.HostTensor;
@@ -359,6 +360,57 @@ abstract class CheckedOperations implements Operations {
     TensorView counted = lengths;
     return checks.fillLike(
         x, out -> kernels().softmax(x, softmax.scale(), counted, softmax.causal(), out));
+  }
+
+  @Override
+  public final Tensor attention(Attention attention) {
+    Objects.requireNonNull(attention, "attention");
+    Checks checks = checks(Op.ATTENTION);
+    TensorView q = checks.floats("q", attention.q());
+    TensorView k = checks.operand("k", attention.k());
+    TensorView v = checks.operand("v", attention.v());
+    Checks.requireType("v", v, k.dtype());
+    if (Checks.isFloatType(k.dtype())) {
+      Checks.requireType("k", k, q.dtype());
+    }
+    Checks.requireFloatType("output", attention.output());
+    Checks.requireHeads(q, k, v);
+    TensorView lengths = null;
+    if (attention.lengths() != null) {
+      Checks.requireRank("q", q, 4);
+      lengths = checks.indices("lengths", attention.lengths(), Shape.of(q.shape().dim(0)));
+      checks.requireRange("lengths", lengths, 0, k.shape().rows());
+    }
+    TensorView counted = lengths;
+    TensorView queries = batched(q);
+    TensorView keys = batched(k);
+    TensorView values = batched(v);
+    Shape byQuery = queries.transposed(1, 2).shape();
+    TensorView out =
+        checks.run(
+            () ->
+                base()
+                    .filled(
+                        attention.output(),
+                        byQuery,
+                        Scaling.none(),
+                        made ->
+                            kernels()
+                                .attention(
+                                    new AttentionCall(
+                                        queries,
+                                        keys,
+                                        values,
+                                        attention.scale(),
+                                        attention.causal(),
+                                        counted,
+                                        made))));
+    return adopt(out.byHeads(q.shape()));
+  }
+
+  /** A stack of heads with a batch dimension, of 1 if there is none. */
+  private static TensorView batched(TensorView x) {
+    return x.shape().rank() == 4 ? x : x.broadcast(new long[] {1, x.shape().dim(0)});
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.minifloat.spi;
 
+import dev.minifloat.Attention;
 import dev.minifloat.DType;
 import dev.minifloat.HostTensor;
 import dev.minifloat.Op;
@@ -256,6 +257,35 @@ final class Checks {
       requireRank("a", a, 1);
       requireShape("b", b, a.shape());
     }
+  }
+
+  /** Throws unless Q, K and V are stacks of heads that fit each other. */
+  static void requireHeads(TensorView q, TensorView k, TensorView v) {
+    int rank = q.shape().rank();
+    if (rank != 3 && rank != 4) {
+      throw new IllegalArgumentException(
+          "q: shape %s is neither [heads, queries, width] nor [batch, heads, queries, width]"
+              .formatted(q.shape()));
+    }
+    long width = q.shape().columns();
+    if (width < 1 || width > Attention.MOST_WIDTH) {
+      throw new IllegalArgumentException(
+          "q: the width of a head is %d in shape %s, not from 1 to %d"
+              .formatted(width, q.shape(), Attention.MOST_WIDTH));
+    }
+    requireRank("k", k, rank);
+    if (k.shape().columns() != width || (rank == 4 && k.shape().dim(0) != q.shape().dim(0))) {
+      throw new IllegalArgumentException(
+          "k: shape %s has another batch or another width than q, %s"
+              .formatted(k.shape(), q.shape()));
+    }
+    long heads = q.shape().dim(rank - 3);
+    long keyHeads = k.shape().dim(rank - 3);
+    if (keyHeads == 0 ? heads != 0 : heads % keyHeads != 0) {
+      throw new IllegalArgumentException(
+          "k: its %d heads don't divide the %d of q".formatted(keyHeads, heads));
+    }
+    requireShape("v", v, k.shape());
   }
 
   static void requireEpsilon(float epsilon) {

@@ -109,6 +109,23 @@ public interface Kernels {
   /** Softmax; {@code lengths} is null or I32 [first extent of x]; values are checked already. */
   void softmax(TensorView x, float scale, TensorView lengths, boolean causal, TensorView out);
 
+  /** See {@link AttentionCall}; lengths are checked already. */
+  void attention(AttentionCall call);
+
+  /**
+   * r of what {@link #attention} promises of the weights e^(t − m) by which V is multiplied, t a
+   * score and m the largest one of its row so far: each is rounded, by at most r · max(weight,
+   * 2^-14), from what F32 gives. 0 where they stay F32, as on every backend that does not say
+   * otherwise; 2^-11 where they become F16, 2^-8 where they become BF16. The scores are products
+   * with the γ of {@link #gemmGamma}.
+   *
+   * @param q type of Q
+   * @param k type of K and V, however scaled
+   */
+  default double attentionRoundoff(DType q, DType k) {
+    return 0;
+  }
+
   /** Layer norm over the last dimension. */
   void layerNorm(TensorView x, TensorView gamma, TensorView beta, float epsilon, TensorView out);
 

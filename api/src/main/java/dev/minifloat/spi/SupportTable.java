@@ -24,7 +24,8 @@ public final class SupportTable {
 
   /**
    * What a complete backend supports: conversions of everything; quantization to every scaling that
-   * a format has; products of every format but E8M0 and I32; the rest on floats.
+   * a format has; products of every format but E8M0 and I32; attention to keys in floats and FP8;
+   * the rest on floats.
    */
   public static boolean standard(Op op, DType dtype, Scaling scaling) {
     if (!scaling.isValidFor(dtype)) {
@@ -35,8 +36,19 @@ public final class SupportTable {
       case CONVERT -> scaling instanceof Scaling.None;
       case QUANTIZE -> !(scaling instanceof Scaling.None) || dtype != DType.I32;
       case DOT, GEMV, GEMM, EMBEDDING -> dtype != DType.F8_E8M0 && dtype != DType.I32;
+      case ATTENTION -> isCacheFormat(dtype, scaling);
       case ADD, ACTIVATION, SOFTMAX, LAYER_NORM, RMS_NORM, ROPE, POOL, L2_NORMALIZE ->
           Checks.isFloatType(dtype) && scaling instanceof Scaling.None;
+    };
+  }
+
+  /** What keys and values are kept in: floats, or FP8 with at most a scale for each row. */
+  private static boolean isCacheFormat(DType dtype, Scaling scaling) {
+    return switch (scaling) {
+      case Scaling.None _ ->
+          Checks.isFloatType(dtype) || dtype == DType.F8_E4M3 || dtype == DType.F8_E5M2;
+      case Scaling.PerTensor _, Scaling.Rows _ -> dtype == DType.F8_E4M3 || dtype == DType.F8_E5M2;
+      case Scaling.Columns _, Scaling.Block _, Scaling.Mx _, Scaling.NvFp4 _ -> false;
     };
   }
 

@@ -56,6 +56,17 @@ public final class TensorView implements Tensor {
         false);
   }
 
+  /**
+   * An owner that shows its storage, [batch, queries, heads, width], as [batch, heads, queries,
+   * width] or without the batch of 1, in place of this one, the owner of a new tensor.
+   */
+  TensorView byHeads(Shape shown) {
+    TensorView turned = transposed(1, 2);
+    int from = 4 - shown.rank();
+    return new TensorView(
+        backend, storage, shown, Arrays.copyOfRange(turned.strides, from, 4), offset, false);
+  }
+
   private static long[] rowMajor(Shape shape) {
     long[] strides = new long[shape.rank()];
     long stride = 1;

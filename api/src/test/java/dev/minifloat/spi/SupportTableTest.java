@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import dev.minifloat.Activation;
+import dev.minifloat.Attention;
 import dev.minifloat.DType;
 import dev.minifloat.Gemm;
 import dev.minifloat.HostTensor;
@@ -121,6 +122,12 @@ class SupportTableTest {
       }
       case ACTIVATION -> scope.activation(operand(scope, dtype, scaling, 4, 4), Activation.RELU);
       case SOFTMAX -> scope.softmax(Softmax.of(operand(scope, dtype, scaling, 4, 4)));
+      case ATTENTION -> {
+        Tensor keys = operand(scope, dtype, scaling, 2, 3, 4);
+        DType queries = dtype == DType.F16 || dtype == DType.BF16 ? dtype : DType.F32;
+        Tensor q = operand(scope, queries, Scaling.none(), 2, 5, 4);
+        scope.attention(Attention.of(q, keys, keys));
+      }
       case LAYER_NORM ->
           scope.layerNorm(
               operand(scope, dtype, scaling, 4, 4), plain(scope, 4), plain(scope, 4), 1);

@@ -1,5 +1,6 @@
 package dev.minifloat.contract;
 
+import dev.minifloat.Attention;
 import dev.minifloat.Backend;
 import dev.minifloat.DType;
 import dev.minifloat.Gemm;
@@ -139,6 +140,50 @@ final class ArgumentChecks {
               "lengths of floats",
               "lengths",
               (on, x, v, _) -> on.softmax(Softmax.of(x).lengths(v.slice(0, 0, 3)))),
+          new Mistake(
+              Op.ATTENTION, "a matrix", "q", (on, x, _, _) -> on.attention(Attention.of(x, x, x))),
+          new Mistake(
+              Op.ATTENTION,
+              "keys of another width",
+              "k",
+              (on, x, _, _) -> {
+                Tensor keys = x.reshape(1, 4, 3);
+                return on.attention(Attention.of(x.reshape(1, 3, 4), keys, keys));
+              }),
+          new Mistake(
+              Op.ATTENTION,
+              "other values than keys",
+              "v",
+              (on, x, _, _) -> {
+                Tensor heads = x.reshape(1, 3, 4);
+                return on.attention(Attention.of(heads, heads, heads.slice(1, 0, 2)));
+              }),
+          new Mistake(
+              Op.ATTENTION,
+              "key heads that don't divide the heads",
+              "k",
+              (on, x, _, _) ->
+                  on.attention(
+                      Attention.of(
+                          x.reshape(3, 1, 4),
+                          x.reshape(3, 1, 4).slice(0, 0, 2),
+                          x.reshape(3, 1, 4).slice(0, 0, 2)))),
+          new Mistake(
+              Op.ATTENTION,
+              "lengths without a batch",
+              "q",
+              (on, x, _, i) -> {
+                Tensor heads = x.reshape(1, 3, 4);
+                return on.attention(Attention.of(heads, heads, heads).lengths(i));
+              }),
+          new Mistake(
+              Op.ATTENTION,
+              "a length beyond the keys",
+              "lengths",
+              (on, x, _, i) -> {
+                Tensor heads = x.reshape(3, 1, 1, 4);
+                return on.attention(Attention.of(heads, heads, heads).lengths(i));
+              }),
           new Mistake(Op.ROPE, "odd dims", "dims", (on, x, _, _) -> on.rope(Rope.of(x).dims(3))),
           new Mistake(
               Op.ROPE,

@@ -47,6 +47,7 @@ public final class Contract {
     GemmChecks.addTo(to);
     PackChecks.addTo(to);
     FloatChecks.addTo(to);
+    AttentionChecks.addTo(to);
     GatherChecks.addTo(to);
     NanChecks.addTo(to);
     ExtremeChecks.addTo(to);

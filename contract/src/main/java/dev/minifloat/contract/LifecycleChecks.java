@@ -1,6 +1,7 @@
 package dev.minifloat.contract;
 
 import dev.minifloat.Activation;
+import dev.minifloat.Attention;
 import dev.minifloat.Backend;
 import dev.minifloat.DType;
 import dev.minifloat.Gemm;
@@ -75,6 +76,11 @@ final class LifecycleChecks {
       case ADD -> (on, x) -> on.add(x, x);
       case ACTIVATION -> (on, x) -> on.activation(x, Activation.RELU);
       case SOFTMAX -> (on, x) -> on.softmax(Softmax.of(x));
+      case ATTENTION ->
+          (on, x) -> {
+            Tensor heads = x.reshape(1, 3, 4);
+            return on.attention(Attention.of(heads, heads, heads));
+          };
       case LAYER_NORM -> (on, x) -> on.layerNorm(x, row(x), row(x), 1e-5f);
       case RMS_NORM -> (on, x) -> on.rmsNorm(x, row(x), 1e-5f);
       case ROPE -> (on, x) -> on.rope(Rope.of(x));

@@ -1,6 +1,7 @@
 package dev.minifloat.contract;
 
 import dev.minifloat.Activation;
+import dev.minifloat.Attention;
 import dev.minifloat.Backend;
 import dev.minifloat.DType;
 import dev.minifloat.Gemm;
@@ -102,6 +103,14 @@ final class NanChecks {
             "gemv turned",
             (scope, x) -> scope.gemv(x.transposed(), row(x).slice(0, 0, ROWS))));
     all.add(new Operation(Op.SOFTMAX, "softmax", (scope, x) -> scope.softmax(Softmax.of(x))));
+    all.add(
+        new Operation(
+            Op.ATTENTION,
+            "attention",
+            (scope, x) -> {
+              Tensor heads = x.reshape(1, ROWS, COLUMNS);
+              return scope.attention(Attention.of(heads, heads, heads));
+            }));
     all.add(
         new Operation(
             Op.LAYER_NORM, "layerNorm", (scope, x) -> scope.layerNorm(x, row(x), row(x), 1e-5f)));

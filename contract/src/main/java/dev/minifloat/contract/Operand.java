@@ -80,6 +80,22 @@ final class Operand {
     return new Operand(host, swapped, turned, x -> view.apply(x).transposed());
   }
 
+  /** [batch, rows, heads, width] with rows and heads swapped. */
+  Operand swapped() {
+    int rows = (int) shape.dim(1);
+    int heads = (int) shape.dim(2);
+    int width = (int) shape.columns();
+    double[] turned = new double[values.length];
+    for (int i = 0; i < turned.length; i++) {
+      int row = i / width / heads % rows;
+      int head = i / width % heads;
+      int batch = i / width / heads / rows;
+      turned[((batch * heads + head) * rows + row) * width + i % width] = values[i];
+    }
+    Shape swapped = shape.with(1, heads).with(2, rows);
+    return new Operand(host, swapped, turned, x -> view.apply(x).transposed(1, 2));
+  }
+
   /** Indices {@code from} to {@code to} of a dimension. */
   Operand slice(int dim, int from, int to) {
     Shape cut = shape.with(dim, to - from);

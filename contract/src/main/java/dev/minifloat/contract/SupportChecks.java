@@ -1,6 +1,7 @@
 package dev.minifloat.contract;
 
 import dev.minifloat.Activation;
+import dev.minifloat.Attention;
 import dev.minifloat.Backend;
 import dev.minifloat.DType;
 import dev.minifloat.Gemm;
@@ -83,6 +84,11 @@ final class SupportChecks {
       case ADD -> on.add(operand(on, dtype, scaling, 4, 4), operand(on, dtype, scaling, 4, 4));
       case ACTIVATION -> on.activation(operand(on, dtype, scaling, 4, 4), Activation.RELU);
       case SOFTMAX -> on.softmax(Softmax.of(operand(on, dtype, scaling, 4, 4)));
+      case ATTENTION -> {
+        Tensor keys = operand(on, dtype, scaling, 2, 3, 4);
+        Tensor queries = on.upload(Data.floats(queriesOf(dtype), new float[40], 2, 5, 4));
+        on.attention(Attention.of(queries, keys, keys));
+      }
       case LAYER_NORM ->
           on.layerNorm(operand(on, dtype, scaling, 4, 4), floats(on, 4), floats(on, 4), 1);
       case RMS_NORM -> on.rmsNorm(operand(on, dtype, scaling, 4, 4), floats(on, 4), 1);
@@ -96,6 +102,11 @@ final class SupportChecks {
       case L2_NORMALIZE -> on.l2Normalize(operand(on, dtype, scaling, 4, 4));
       case AMAX -> on.amax(operand(on, dtype, scaling, 4, 4));
     }
+  }
+
+  /** The type of the queries for keys of a type. */
+  private static DType queriesOf(DType keys) {
+    return keys == DType.F16 || keys == DType.BF16 ? keys : DType.F32;
   }
 
   private static QuantSpec spec(DType dtype, Scaling scaling) {

@@ -1,6 +1,7 @@
 package dev.minifloat.contract;
 
 import dev.minifloat.Activation;
+import dev.minifloat.Attention;
 import dev.minifloat.Backend;
 import dev.minifloat.DType;
 import dev.minifloat.Gemm;
@@ -59,6 +60,12 @@ final class Workload {
               scope.layerNorm(x, gammaOn(scope), gammaOn(scope), 1e-5f),
               scope.activation(x, Activation.SILU));
       made.forEach(tensor -> results.add(scope.download(tensor)));
+      if (backend.supports(Op.ATTENTION, DType.F32, Scaling.none())) {
+        Tensor heads = x.reshape(150, 3, 111).transposed(0, 1);
+        results.add(scope.download(scope.attention(Attention.of(heads, heads, heads))));
+        Tensor last = heads.slice(1, 149, 150);
+        results.add(scope.download(scope.attention(Attention.of(last, heads, heads))));
+      }
       float dot = scope.dot(x.reshape(150 * 333L), x.reshape(150 * 333L));
       results.add(HostTensor.of(new float[] {dot}));
     }

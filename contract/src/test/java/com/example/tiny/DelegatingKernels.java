@@ -4,6 +4,7 @@ import dev.minifloat.Activation;
 import dev.minifloat.Overflow;
 import dev.minifloat.QuantSpec;
 import dev.minifloat.Rounding;
+import dev.minifloat.spi.AttentionCall;
 import dev.minifloat.spi.GemmCall;
 import dev.minifloat.spi.Kernels;
 import dev.minifloat.spi.TensorView;
@@ -75,6 +76,11 @@ class DelegatingKernels implements Kernels {
   public void softmax(
       TensorView x, float scale, TensorView lengths, boolean causal, TensorView out) {
     sound.softmax(x, scale, lengths, causal, out);
+  }
+
+  @Override
+  public void attention(AttentionCall call) {
+    sound.attention(call);
   }
 
   @Override

@@ -30,6 +30,14 @@ public enum Fault {
   SOFTMAX_IGNORES_LENGTHS("softmax"),
   /** The causal mask is one column too wide. */
   SOFTMAX_SEES_THE_FUTURE("softmax"),
+  /** Keys behind a length are seen. */
+  ATTENTION_IGNORES_LENGTHS("attention"),
+  /** Query i sees keys up to i, also where there are more keys than queries. */
+  ATTENTION_ALIGNS_FIRST_KEYS("attention"),
+  /** Every head reads the first key head. */
+  ATTENTION_READS_ONE_KEY_HEAD("attention"),
+  /** Scores are not scaled. */
+  ATTENTION_FORGETS_SCALE("attention"),
   /** Epsilon is added to the deviation's square ten times. */
   LAYER_NORM_TENFOLD_EPSILON("layerNorm"),
   /** Pairs of neighbours and of halves are confused. */

@@ -8,6 +8,7 @@ import dev.minifloat.Rounding;
 import dev.minifloat.Scaling;
 import dev.minifloat.codec.Codec;
 import dev.minifloat.codec.PackedElements;
+import dev.minifloat.spi.AttentionCall;
 import dev.minifloat.spi.GemmCall;
 import dev.minifloat.spi.HostStorage;
 import dev.minifloat.spi.Kernels;
@@ -134,6 +135,31 @@ final class FaultyKernels extends DelegatingKernels {
       TensorView x, float scale, TensorView lengths, boolean causal, TensorView out) {
     TensorView read = fault == Fault.SOFTMAX_IGNORES_LENGTHS ? null : lengths;
     super.softmax(x, scale, read, causal && fault != Fault.SOFTMAX_SEES_THE_FUTURE, out);
+  }
+
+  @Override
+  public void attention(AttentionCall call) {
+    TensorView q = call.q();
+    TensorView k = call.k();
+    TensorView v = call.v();
+    long queries = q.shape().rows();
+    if (fault == Fault.ATTENTION_ALIGNS_FIRST_KEYS && call.causal() && k.shape().rows() > queries) {
+      k = k.slice(2, 0, queries);
+      v = v.slice(2, 0, queries);
+    }
+    if (fault == Fault.ATTENTION_READS_ONE_KEY_HEAD && k.shape().dim(1) > 1) {
+      k = k.slice(1, 0, 1);
+      v = v.slice(1, 0, 1);
+    }
+    super.attention(
+        new AttentionCall(
+            q,
+            k,
+            v,
+            fault == Fault.ATTENTION_FORGETS_SCALE ? 1 : call.scale(),
+            call.causal(),
+            fault == Fault.ATTENTION_IGNORES_LENGTHS ? null : call.lengths(),
+            call.out()));
   }
 
   @Override

@@ -1,10 +1,12 @@
 package dev.minifloat.encoder;
 
 import dev.minifloat.Activation;
+import dev.minifloat.Attention;
 import dev.minifloat.Backend;
 import dev.minifloat.DType;
 import dev.minifloat.Gemm;
 import dev.minifloat.HostTensor;
+import dev.minifloat.Op;
 import dev.minifloat.QuantSpec;
 import dev.minifloat.Scaling;
 import dev.minifloat.Scope;
@@ -238,18 +240,24 @@ final class BertModel {
     Tensor query = projected.get(0);
     Tensor key = projected.get(1);
     Tensor value = projected.get(2);
-    Tensor context;
+    float scale = (float) (1 / Math.sqrt(config.headWidth()));
+    Tensor context =
+        scope.backend().supports(Op.ATTENTION, x.dtype(), Scaling.none())
+            ? scope.attention(Attention.of(query, key, value).scale(scale).lengths(lengths))
+            : composed(scope, query, key, value, scale, lengths);
+    return context.transposed(1, 2).reshape((long) texts * tokens, config.hidden());
+  }
+
+  /** Attention where a backend has none: by products and softmax, laid out alike. */
+  private static Tensor composed(
+      Scope scope, Tensor query, Tensor key, Tensor value, float scale, Tensor lengths) {
     // The scores grow with the square of the length, so they go as early as can be.
     try (Scope quadratic = scope.backend().scope()) {
-      Tensor scores = quadratic.gemm(Gemm.of(query, key.transposed()).output(x.dtype()));
-      Tensor attention =
-          quadratic.softmax(
-              Softmax.of(scores)
-                  .scale((float) (1 / Math.sqrt(config.headWidth())))
-                  .lengths(lengths));
-      context = scope.gemm(Gemm.of(attention, value).output(x.dtype()));
+      Tensor scores = quadratic.gemm(Gemm.of(query, key.transposed()).output(query.dtype()));
+      Tensor attention = quadratic.softmax(Softmax.of(scores).scale(scale).lengths(lengths));
+      Tensor context = quadratic.gemm(Gemm.of(attention, value).output(query.dtype()));
+      return scope.copy(context.transposed(1, 2)).transposed(1, 2);
     }
-    return scope.copy(context.transposed(1, 2)).reshape((long) texts * tokens, config.hidden());
   }
 
   /** [B·S, n · width of a head] as [B, n, S, width of a head]. */

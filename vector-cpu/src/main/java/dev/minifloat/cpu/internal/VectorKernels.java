@@ -6,9 +6,11 @@ import dev.minifloat.Overflow;
 import dev.minifloat.QuantSpec;
 import dev.minifloat.Rounding;
 import dev.minifloat.codec.PackedElements;
+import dev.minifloat.cpu.internal.attention.AttentionKernel;
 import dev.minifloat.cpu.internal.convert.Conversions;
 import dev.minifloat.cpu.internal.convert.Copier;
 import dev.minifloat.cpu.internal.convert.Views;
+import dev.minifloat.cpu.internal.gemm.PackingBuffers;
 import dev.minifloat.cpu.internal.quantize.Amax;
 import dev.minifloat.cpu.internal.quantize.Quantizer;
 import dev.minifloat.cpu.internal.rows.Elementwise;
@@ -20,6 +22,7 @@ import dev.minifloat.cpu.internal.rows.SoftmaxRows;
 import dev.minifloat.cpu.internal.runtime.Memory;
 import dev.minifloat.cpu.internal.runtime.Work;
 import dev.minifloat.cpu.internal.runtime.Workers;
+import dev.minifloat.spi.AttentionCall;
 import dev.minifloat.spi.GemmCall;
 import dev.minifloat.spi.Kernels;
 import dev.minifloat.spi.TensorView;
@@ -36,6 +39,7 @@ public final class VectorKernels implements Kernels {
   private final Rotary rotary;
   private final Gathers gathers;
   private final Products products;
+  private final AttentionKernel attention;
 
   /** Kernels that share threads and memory. */
   public VectorKernels(Workers workers, Memory memory) {
@@ -50,6 +54,7 @@ public final class VectorKernels implements Kernels {
     rotary = new Rotary(workers, memory, rows);
     gathers = new Gathers(workers, memory, copier);
     products = new Products(workers, memory);
+    attention = new AttentionKernel(workers, new PackingBuffers(memory));
   }
 
   @Override
@@ -118,6 +123,11 @@ public final class VectorKernels implements Kernels {
   public void softmax(
       TensorView x, float scale, TensorView lengths, boolean causal, TensorView out) {
     softmax.softmax(x, scale, lengths, causal, out);
+  }
+
+  @Override
+  public void attention(AttentionCall call) {
+    attention.run(call);
   }
 
   @Override

@@ -5,9 +5,11 @@ import dev.minifloat.DType;
 import dev.minifloat.Overflow;
 import dev.minifloat.QuantSpec;
 import dev.minifloat.Rounding;
+import dev.minifloat.UnsupportedOpException;
 import dev.minifloat.cuda.internal.driver.DeviceMemory;
 import dev.minifloat.cuda.internal.plan.DeviceStorage;
 import dev.minifloat.cuda.internal.plan.KernelSet;
+import dev.minifloat.spi.AttentionCall;
 import dev.minifloat.spi.GemmCall;
 import dev.minifloat.spi.Kernels;
 import dev.minifloat.spi.TensorView;
@@ -100,6 +102,12 @@ public final class CudaKernels implements Kernels {
   public void softmax(
       TensorView x, float scale, TensorView lengths, boolean causal, TensorView out) {
     rows.softmax(x, scale, lengths, causal, out);
+  }
+
+  /** Never asked for: the backend denies it. */
+  @Override
+  public void attention(AttentionCall call) {
+    throw new UnsupportedOpException("there is no kernel for attention on this device");
   }
 
   @Override

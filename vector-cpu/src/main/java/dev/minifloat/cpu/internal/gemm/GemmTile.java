@@ -34,16 +34,16 @@ import jdk.incubator.vector.VectorSpecies;
  * and of more integers than there are registers: the compiler then keeps some in vector registers,
  * and moves between them at the ports of the FMA units take a quarter of the speed.
  */
-final class GemmTile {
+public final class GemmTile {
   private static final VectorSpecies<Float> F32 = Species.FLOAT;
   private static final int LANES = Species.LANES;
   private static final boolean TALL = LANES >= 16;
 
   /** Rows of a tile. */
-  static final int ROWS = TALL ? 12 : 6;
+  public static final int ROWS = TALL ? 12 : 6;
 
   /** Columns of a tile. */
-  static final int COLUMNS = 2 * LANES;
+  public static final int COLUMNS = 2 * LANES;
 
   /** Bytes of a vector, and of a step of b. */
   private static final int V = LANES * Float.BYTES;
@@ -54,6 +54,12 @@ final class GemmTile {
   static final float[] ZEROS = new float[COLUMNS];
 
   private GemmTile() {}
+
+  /** The product of two panels to a tile whose rows lie one behind the other. */
+  public static void multiply(
+      float[] a, int aFrom, MemorySegment panels, int bFrom, int depth, float[] c, int to) {
+    multiply(a, aFrom, panels, bFrom, depth, ZEROS, 0, 0, c, to, COLUMNS);
+  }
 
   /**
    * Adds the product of two panels to the sums of a tile.
@@ -68,7 +74,7 @@ final class GemmTile {
    * @param before sums so far at {@code since}, rows {@code stride} apart
    * @param c where the sums go, at {@code to}, rows {@code pitch} apart
    */
-  static void multiply(
+  public static void multiply(
       float[] a,
       int aFrom,
       MemorySegment panels,

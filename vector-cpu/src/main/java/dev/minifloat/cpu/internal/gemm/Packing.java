@@ -33,7 +33,7 @@ public final class Packing {
   private static final int GROUP_ROWS = 96;
 
   /** Panels of the left operand that are packed together. */
-  static final int GROUP = GROUP_ROWS / GemmTile.ROWS;
+  public static final int GROUP = GROUP_ROWS / GemmTile.ROWS;
 
   private static final int A = GemmTile.ROWS;
   private static final int B = GemmTile.COLUMNS;
@@ -75,17 +75,17 @@ public final class Packing {
    * Floats from a panel of the left operand to the next. A column is stored as whole vectors, which
    * may end behind a panel's last column.
    */
-  static int pitchA(int depth) {
+  public static int pitchA(int depth) {
     return rounded(depth) * A + LANES;
   }
 
   /** Floats from a panel of the right operand to the next. */
-  static int pitchB(int depth) {
+  public static int pitchB(int depth) {
     return rounded(depth) * B;
   }
 
   /** Panels of the right operand for so many columns: as many as rows are turned together fill. */
-  static long panelsB(long columns) {
+  public static long panelsB(long columns) {
     int together = Math.max(B, PanelTranspose.ROWS);
     return Math.ceilDiv(columns, together) * (together / B);
   }
@@ -103,7 +103,7 @@ public final class Packing {
    * @param pitch floats from a panel to the next, at least {@link #pitchA}
    * @param scratch a row buffer
    */
-  static void packA(
+  public static void packA(
       GemmOperand x,
       long matrix,
       long row,
@@ -186,7 +186,7 @@ public final class Packing {
    *     apart
    * @param scratch a row buffer
    */
-  static void packB(
+  public static void packB(
       GemmOperand x,
       long matrix,
       long row,

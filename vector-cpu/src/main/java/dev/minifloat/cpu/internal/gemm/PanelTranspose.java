@@ -22,9 +22,9 @@ import jdk.incubator.vector.IntVector;
  * <p>Sixteen rows are four squares side by side at 128 bits, two at 256 and one at 512; the steps
  * that a narrower square does not have vanish, as their condition is a constant.
  */
-final class PanelTranspose {
+public final class PanelTranspose {
   /** Rows that are turned together. */
-  static final int ROWS = 16;
+  public static final int ROWS = 16;
 
   private static final IntVector LOW8 = low(8);
   private static final IntVector HIGH8 = high(8);
@@ -70,7 +70,7 @@ final class PanelTranspose {
    * @param pitch bytes from a column to the next in the target
    * @param half bytes from the first eight values of a column to the other eight
    */
-  static void transpose(
+  public static void transpose(
       MemorySegment source,
       long from,
       long rowBytes,
