@@ -288,15 +288,15 @@ class TraceCommandTest {
     Cli result =
         trace(
             "gemm_f16",
-            List.of("--shape", "128,64,64", "--block", "0,1"),
-            "watch rd442",
+            List.of("--shape", "256,64,64", "--block", "0,1"),
+            "watch rd349",
             "step",
             "block 0,2",
             "info");
 
     assertTrue(result.out().contains("block (0, 1, 0), warp 0, lane 0;"), result.out());
     assertTrue(
-        result.out().contains("watch %rd442 0x0000000001000000  16777216  (changed)"),
+        result.out().contains("watch %rd349 0x0000000001000000  16777216  (changed)"),
         result.out());
     assertTrue(result.out().contains("block: the grid is (1, 2, 1)"), result.out());
   }
