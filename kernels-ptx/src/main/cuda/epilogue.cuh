@@ -63,14 +63,15 @@ DEVICE void storeAmax(const Epilogue& to, uint32_t largest) {
 }
 
 // Finishes a tile of sums that lies row-major in shared memory: consecutive threads take consecutive
-// columns. All THREADS of the CTA call it, behind a barrier.
+// columns. THREADS threads, of whole warps, call it behind a barrier of theirs.
 template <int ROWS, int COLUMNS, int PITCH, int THREADS>
 DEVICE void finishTile(const Epilogue& to, const float* sums, int64_t matrix, int64_t row,
-                       int64_t column, int64_t rows, int64_t columns) {
+                       int64_t column, int64_t rows, int64_t columns,
+                       int thread = threadIdx.x) {
   uint32_t largest = 0;
   int there = rows - row < ROWS ? (int)(rows - row) : ROWS;
 #pragma unroll 1
-  for (int e = threadIdx.x; e < there * COLUMNS; e += THREADS) {
+  for (int e = thread; e < there * COLUMNS; e += THREADS) {
     int64_t r = row + e / COLUMNS;
     int64_t c = column + e % COLUMNS;
     if (c < columns) {

@@ -53,6 +53,11 @@ public record KernelEntry(
     parameters = List.copyOf(parameters);
   }
 
+  /** Whether it fetches its operands by tensor maps, which come first among its parameters. */
+  public boolean usesTensorMaps() {
+    return !parameters.isEmpty() && parameters.getFirst().type() == ParameterType.TENSOR_MAP;
+  }
+
   /** Bytes of all parameters. */
   public int parameterBytes() {
     KernelParameter last = parameters.getLast();

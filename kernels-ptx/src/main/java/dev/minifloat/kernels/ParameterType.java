@@ -1,5 +1,6 @@
 package dev.minifloat.kernels;
 
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -61,7 +62,9 @@ public enum ParameterType {
           JAVA_FLOAT.withName("alpha"),
           JAVA_FLOAT.withName("beta"),
           JAVA_INT.withName("activation"),
-          JAVA_INT.withName("outType")));
+          JAVA_INT.withName("outType"))),
+  /** {@code CUtensorMap}, which only the driver writes; at a multiple of 128 bytes. */
+  TENSOR_MAP(MemoryLayout.sequenceLayout(128, JAVA_BYTE));
 
   private final MemoryLayout layout;
 

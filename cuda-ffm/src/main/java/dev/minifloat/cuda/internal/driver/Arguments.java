@@ -17,7 +17,8 @@ import java.lang.foreign.ValueLayout;
  * </pre>
  */
 public final class Arguments {
-  private static final long ALIGNMENT = 16;
+  /** Of tensor maps, the most that a parameter wants. */
+  private static final long ALIGNMENT = 128;
 
   private final KernelEntry kernel;
   private final MemorySegment values;
@@ -70,7 +71,7 @@ public final class Arguments {
   /**
    * A struct, all bytes 0, for the caller to fill in.
    *
-   * @param type GRID, VIEW, ROPE or EPILOGUE
+   * @param type GRID, VIEW, ROPE, EPILOGUE or TENSOR_MAP
    */
   public MemorySegment struct(ParameterType type) {
     return values.asSlice(offset(type), type.byteSize());

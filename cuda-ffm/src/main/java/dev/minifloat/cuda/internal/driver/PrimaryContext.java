@@ -5,6 +5,7 @@ import dev.minifloat.cuda.driver.Cuda;
 import dev.minifloat.cuda.driver.DriverFunction;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SegmentAllocator;
 import java.lang.foreign.ValueLayout;
 import java.lang.ref.Cleaner;
 import java.util.concurrent.atomic.AtomicLong;
@@ -116,6 +117,11 @@ public final class PrimaryContext implements AutoCloseable {
     Outcome outcome = invoke(function, arguments);
     outcome.requireContext(this);
     return outcome.result();
+  }
+
+  /** A tensor map, in memory of an allocator. */
+  public MemorySegment tensorMap(TensorBoxes boxes, SegmentAllocator memory) {
+    return boxes.encode(this, memory);
   }
 
   /** The results of making the context current, of a function, and of undoing the former. */

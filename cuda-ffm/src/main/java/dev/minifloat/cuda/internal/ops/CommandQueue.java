@@ -6,6 +6,7 @@ import dev.minifloat.cuda.internal.driver.DeviceMemory;
 import dev.minifloat.cuda.internal.driver.KernelCache;
 import dev.minifloat.cuda.internal.driver.Launch;
 import dev.minifloat.cuda.internal.driver.Stream;
+import dev.minifloat.cuda.internal.driver.TensorBoxes;
 import dev.minifloat.cuda.internal.driver.Transfers;
 import dev.minifloat.cuda.internal.plan.DeviceTraits;
 import dev.minifloat.cuda.internal.plan.LaunchGrid;
@@ -13,6 +14,7 @@ import dev.minifloat.cuda.internal.plan.Parameters;
 import dev.minifloat.kernels.KernelEntry;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
@@ -49,9 +51,27 @@ public final class CommandQueue {
    * @param arguments gives what the kernel takes, in its order
    */
   void launch(KernelEntry kernel, LaunchGrid grid, Consumer<Parameters> arguments) {
+    launch(kernel, grid, List.of(), arguments);
+  }
+
+  /**
+   * Runs a kernel that takes tensor maps first.
+   *
+   * @param boxes what they show
+   * @param arguments gives what the kernel takes besides, in its order
+   */
+  void launch(
+      KernelEntry kernel,
+      LaunchGrid grid,
+      List<TensorBoxes> boxes,
+      Consumer<Parameters> arguments) {
     try (Arena arena = Arena.ofConfined()) {
       Arguments given = new Arguments(kernel, arena);
-      arguments.accept(new Parameters(given));
+      Parameters parameters = new Parameters(given);
+      for (TensorBoxes box : boxes) {
+        parameters.tensorMap(stream.context().tensorMap(box, arena));
+      }
+      arguments.accept(parameters);
       stream.launch(kernels.get(kernel), Launch.of(given, grid.x(), grid.y(), grid.z()));
     }
   }

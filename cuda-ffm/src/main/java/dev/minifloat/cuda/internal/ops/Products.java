@@ -3,6 +3,7 @@ package dev.minifloat.cuda.internal.ops;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import dev.minifloat.cuda.internal.driver.DeviceMemory;
+import dev.minifloat.cuda.internal.driver.TensorBoxes;
 import dev.minifloat.cuda.internal.plan.DeviceStorage;
 import dev.minifloat.cuda.internal.plan.DeviceView;
 import dev.minifloat.cuda.internal.plan.Epilogue;
@@ -12,11 +13,13 @@ import dev.minifloat.cuda.internal.plan.ProductChoice;
 import dev.minifloat.cuda.internal.plan.ProductChoice.Extents;
 import dev.minifloat.cuda.internal.plan.ProductPlan;
 import dev.minifloat.cuda.internal.plan.RowParts;
+import dev.minifloat.cuda.internal.plan.TensorCopies;
 import dev.minifloat.cuda.internal.plan.Verdicts;
 import dev.minifloat.kernels.KernelEntry;
 import dev.minifloat.spi.GemmCall;
 import dev.minifloat.spi.TensorView;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -134,6 +137,17 @@ final class Products {
       case ProductChoice.Skinny skinny -> launch(skinny, a, b, to, extents);
       case ProductChoice.Tiled(KernelEntry kernel, LaunchGrid grid) -> {
         LOG.debug("{} multiplies {} and {}", kernel.entry(), a, b);
+        if (kernel.usesTensorMaps()) {
+          int ctas = Math.min(grid.x(), queue.traits().multiprocessors());
+          TensorBoxes left = TensorCopies.boxes(a, kernel.tile().getFirst());
+          TensorBoxes right = TensorCopies.boxes(b, kernel.tile().get(1));
+          queue.launch(
+              kernel,
+              LaunchGrid.of(ctas),
+              List.of(left, right),
+              with -> with.view(a).view(b).epilogue(to).i64(extents.batch()));
+          return;
+        }
         queue.launch(kernel, grid, with -> with.view(a).view(b).epilogue(to).i64(extents.batch()));
       }
     }

@@ -269,6 +269,38 @@ public final class DeviceView {
                 granule, name, block, inBlock));
   }
 
+  /**
+   * Why its scales aren't of whole blocks: one for all of K in each row, or blocks of {@code depth}
+   * of K of which each {@code rows} rows, counted from the first, have the same; empty if they are.
+   *
+   * @param name what to call it
+   */
+  Optional<Refusal> refusesBlocks(String name, int rows, int depth) {
+    if (source.isUnscaled() || source.scaling() instanceof Scaling.PerTensor) {
+      return Optional.empty();
+    }
+    ScaleGrid grid = source.grid();
+    long first = offset % grid.columns();
+    if (first % grid.blockColumns() + extent(-1) <= grid.blockColumns()) {
+      return Optional.empty();
+    }
+    if (grid.blockColumns() != depth) {
+      return Optional.of(
+          Refusal.of(
+              "wants blocks of %d of K, and those of %s have %d",
+              depth, name, grid.blockColumns()));
+    }
+    long firstRow = offset / grid.columns() % grid.rows();
+    boolean apart = extent(-2) > 1 && stride(-2) != grid.columns();
+    boolean elsewhere =
+        rank() > 2 && extent(-3) > 1 && stride(-3) % (grid.rows() * grid.columns()) != 0;
+    boolean ragged = grid.blockRows() % rows != 0 || firstRow % rows != 0;
+    return rows > 1 && (ragged || apart || elsewhere)
+        ? Optional.of(
+            Refusal.of("wants the same scale for each %d rows of %s that it takes", rows, name))
+        : Optional.empty();
+  }
+
   /** Writes the struct. */
   void write(MemorySegment to, long at) {
     to.set(JAVA_LONG, at + DATA, source.data());

@@ -35,6 +35,12 @@ public final class Parameters {
     return this;
   }
 
+  /** A tensor map, as the driver has encoded it. */
+  public Parameters tensorMap(MemorySegment encoded) {
+    arguments.struct(ParameterType.TENSOR_MAP).copyFrom(encoded);
+    return this;
+  }
+
   /** A tensor to fill: its address and the number of its elements. */
   public Parameters whole(Whole out) {
     return pointer(out.address()).i64(out.count());

@@ -109,7 +109,15 @@ public sealed interface ProductChoice {
       return Optional.of(Refusal.of("is for what no other kernel takes: no tensor cores"));
     }
     int granule = Granules.of(kernel);
-    return a.refusesGranules("a", granule).or(() -> b.refusesGranules("b", granule));
+    Optional<Refusal> granules =
+        a.refusesGranules("a", granule).or(() -> b.refusesGranules("b", granule));
+    return kernel.usesTensorMaps()
+        ? granules
+            .or(() -> TensorCopies.refuses("a", a))
+            .or(() -> TensorCopies.refuses("b", b))
+            .or(() -> a.refusesBlocks("a", 1, granule))
+            .or(() -> b.refusesBlocks("b", kernel.tile().get(1), granule))
+        : granules;
   }
 
   /** The kernel that takes any views. */
@@ -120,6 +128,12 @@ public sealed interface ProductChoice {
   }
 
   private static LaunchGrid grid(KernelEntry kernel, Extents of) {
+    if (kernel.usesTensorMaps()) {
+      // Its CTAs go from tile to tile; a launch has no more of them than there are multiprocessors.
+      long rows = Math.ceilDiv(of.m(), (long) kernel.tile().getFirst());
+      long columns = Math.ceilDiv(of.n(), (long) kernel.tile().get(1));
+      return LaunchGrid.of(Math.min(rows * columns * of.batch(), Integer.MAX_VALUE));
+    }
     return LaunchGrid.of(
         Math.ceilDiv(of.n(), (long) kernel.tile().get(1)),
         Math.ceilDiv(of.m(), (long) kernel.tile().getFirst()),
