@@ -119,6 +119,64 @@ class ProductKernelsTest {
             "gemm_i8",
             Operand.of(DType.I8, ROWS, 20, 70),
             Operand.turned(DType.I8, ROWS, 70, 20)),
+        // Tiles by tensor maps, for which rows are a multiple of 16 bytes apart: one tile, several
+        // of
+        // them and cut ones, one stage and more than there are; matrices, and one for all of them.
+        new Product(
+            "sm_90a",
+            "gemm_hopper_e4m3_e4m3",
+            Operand.of(E4M3, ROWS, 20, 48),
+            Operand.turned(E4M3, ROWS, 48, 20)),
+        new Product(
+            "sm_90a",
+            "gemm_hopper_e4m3_e4m3",
+            Operand.of(E4M3, Scaling.block(1, 128), 150, 720),
+            Operand.turned(E4M3, Scaling.block(128, 128), 720, 270)),
+        new Product(
+            "sm_90a",
+            "gemm_hopper_e4m3_e4m3",
+            Operand.of(E4M3, Scaling.block(1, 128), 2, 18, 400),
+            Operand.turned(E4M3, ONE, 400, 130)),
+        new Product(
+            "sm_90a",
+            "gemm_hopper_e4m3_e5m2",
+            Operand.of(E4M3, ROWS, 3, 20, 272),
+            Operand.turned(DType.F8_E5M2, Scaling.block(128, 128), 3, 272, 20)),
+        new Product(
+            "sm_90a",
+            "gemm_hopper_e5m2_e4m3",
+            Operand.of(DType.F8_E5M2, Scaling.block(2, 128), 140, 256),
+            Operand.turned(E4M3, ROWS, 256, 20)),
+        new Product(
+            "sm_90a",
+            "gemm_hopper_e5m2_e5m2",
+            Operand.of(DType.F8_E5M2, ONE, 1100, 16),
+            Operand.turned(DType.F8_E5M2, ONE, 16, 300)),
+        new Product(
+            "sm_90a",
+            "gemm_hopper_f16",
+            Operand.of(DType.F16, NONE, 130, 328),
+            Operand.turned(DType.F16, NONE, 328, 150)),
+        new Product(
+            "sm_90a",
+            "gemm_hopper_bf16",
+            Operand.of(DType.BF16, NONE, 3, 18, 72),
+            Operand.of(DType.BF16, NONE, 3, 72, 200)),
+        // What tensor maps don't show, or the kernels don't scale.
+        new Product(
+            "sm_90a", NATIVE, Operand.of(E4M3, ROWS, 20, 40), Operand.turned(E4M3, ROWS, 40, 20)),
+        new Product(
+            "sm_90a",
+            NATIVE,
+            Operand.of(E4M3, Scaling.block(1, 128), 20, 256),
+            Operand.turned(E4M3, Scaling.block(64, 128), 256, 20)),
+        new Product(
+            "sm_90a",
+            NATIVE,
+            Operand.of(E4M3, Scaling.block(1, 256), 20, 512),
+            Operand.turned(E4M3, ROWS, 512, 20)),
+        new Product(
+            "sm_90a", DECODED, Operand.of(E4M3, MX, 20, 64), Operand.turned(E4M3, MX, 64, 20)),
         // Blocks that the tensor cores scale; or with one factor a row in their place.
         new Product(
             "sm_120f",

@@ -236,8 +236,11 @@ class CatalogTest {
         "gemm_f8_e4m3_f8_e4m3",
         CATALOG.find(Operation.GEMM, 86, eight, List.of("block")).getFirst().entry());
     assertEquals(
-        "gemm_f8_native_e4m3_e4m3",
+        "gemm_hopper_e4m3_e4m3",
         CATALOG.find(Operation.GEMM, 90, eight, List.of("block")).getFirst().entry());
+    assertEquals(
+        "gemm_f8_native_e4m3_e4m3",
+        CATALOG.find(Operation.GEMM, 100, eight, List.of("block")).getFirst().entry());
     assertEquals(
         "gemm_f8_e4m3_f8_e4m3",
         CATALOG.find(Operation.GEMM, 90, eight, List.of("mx")).getFirst().entry());
