@@ -53,6 +53,7 @@ class TerminalTraceTest {
     private final InputStream out;
     private final OutputStream in;
     private final StringBuilder all = new StringBuilder();
+    private int consumed;
 
     Session(int columns, String environment, String arguments) throws IOException {
       String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
@@ -70,18 +71,36 @@ class TerminalTraceTest {
       in = process.getOutputStream();
     }
 
-    /** Reads up to a text; what came before it is returned, without what moves the cursor. */
+    /**
+     * Reads up to the end of a text, without what moves the cursor; what came up to there is
+     * returned, and what came with it is left for the next.
+     */
     String until(String text) throws IOException {
-      int from = all.length();
       byte[] buffer = new byte[4096];
-      while (!plain(all.substring(from)).contains(text)) {
+      while (!hasCome(text, all.length())) {
         int count = out.read(buffer);
         if (count < 0) {
           throw new AssertionError("no \"" + text + "\" but the end, in\n" + all);
         }
         all.append(new String(buffer, 0, count, StandardCharsets.ISO_8859_1));
       }
-      return all.substring(from);
+      int without = consumed;
+      int with = all.length();
+      while (with - without > 1) {
+        int middle = (without + with) / 2;
+        if (hasCome(text, middle)) {
+          with = middle;
+        } else {
+          without = middle;
+        }
+      }
+      String read = all.substring(consumed, with);
+      consumed = with;
+      return read;
+    }
+
+    private boolean hasCome(String text, int end) {
+      return plain(all.substring(consumed, end)).contains(text);
     }
 
     void type(String keys) throws IOException {
