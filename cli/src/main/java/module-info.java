@@ -9,7 +9,9 @@ module dev.minifloat.cli {
   requires dev.minifloat.kernels;
   requires info.picocli;
   requires java.desktop;
+  requires java.management;
   requires java.xml;
+  requires jdk.management;
   requires me.tongfei.progressbar;
   requires org.apache.xmlgraphics.batik.svggen;
   requires org.jline.reader;

@@ -46,7 +46,7 @@ final class ContractRun {
     int violations = 0;
     for (Check check : checks) {
       progress.message(check.name());
-      Outcome outcome = new Outcome(backend, check.name(), failure(check));
+      Outcome outcome = outcome(check);
       outcomes.add(outcome);
       if (!outcome.ok()) {
         violations++;
@@ -64,12 +64,16 @@ final class ContractRun {
             (System.nanoTime() - start) / 1e9));
   }
 
-  private static String failure(Check check) {
+  private Outcome outcome(Check check) {
+    long start = System.nanoTime();
+    String failure = null;
+    String trace = null;
     try {
       check.run();
-      return null;
     } catch (ContractViolation e) {
-      return e.getMessage();
+      failure = e.getMessage();
+      trace = Outcome.trace(e);
     }
+    return new Outcome(backend, check.name(), failure, trace, (System.nanoTime() - start) * 1e-9);
   }
 }

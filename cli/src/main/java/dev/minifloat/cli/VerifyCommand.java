@@ -12,7 +12,10 @@ import dev.minifloat.contract.GoldenConversions;
 import dev.minifloat.contract.GoldenResult;
 import dev.minifloat.contract.Size;
 import dev.minifloat.contract.Suite;
+import dev.minifloat.formats.Paths;
 import dev.minifloat.spi.Availability;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -20,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -46,7 +50,7 @@ import picocli.CommandLine.Option;
       "",
       "Examples:",
       "  minifloat verify",
-      "  minifloat verify --backend cuda",
+      "  minifloat verify --backend cuda --report verify.json",
       "  minifloat verify --backend cuda-sim:sm_89 --only '^gemm/'",
       "  minifloat verify --list"
     })
@@ -76,6 +80,14 @@ final class VerifyCommand extends BaseCommand {
   @Option(names = "--json", description = "Print JSON.")
   boolean json;
 
+  @Option(
+      names = "--report",
+      paramLabel = "FILE",
+      description =
+          "Write a file to send to the authors: versions, driver, device, each check with its time"
+              + " and its failure in whole (JSON; no names of users).")
+  Path report;
+
   /** Conversions checked together, by a name as the contract's checks have it. */
   private record Task(String name, Callable<List<Outcome>> body) {}
 
@@ -86,26 +98,68 @@ final class VerifyCommand extends BaseCommand {
       if (json) {
         throw usage("--list prints a name in a line, so it goes without --json");
       }
+      if (report != null) {
+        throw usage("--list runs no check to report, so it goes without --report");
+      }
       names().stream().filter(wanted).forEach(out()::println);
       return 0;
     }
     List<Outcome> outcomes = new ArrayList<>();
+    if (report == null) {
+      verify(wanted, outcomes, _ -> {});
+      return conclude(outcomes);
+    }
+    OutputFile.requireWritable(report);
+    VerifyReport file =
+        new VerifyReport(
+            "minifloat " + String.join(" ", spec.commandLine().getParseResult().originalArgs()));
+    try {
+      verify(wanted, outcomes, file::tested);
+    } catch (RuntimeException | Error e) {
+      // Of a device that can't be opened the report is what is wanted most.
+      write(file, outcomes, e);
+      throw e;
+    }
+    write(file, outcomes, null);
+    return conclude(outcomes);
+  }
+
+  private void write(VerifyReport file, List<Outcome> outcomes, Throwable failure) {
+    try {
+      file.write(report, outcomes, failure);
+    } catch (IOException e) {
+      throw new CommandFailure("can't write the report to " + report + ": " + Paths.reason(e), e);
+    }
+    err()
+        .println("Wrote " + report + "; it has no names of users and no paths of the home folder.");
+  }
+
+  /**
+   * Runs the checks.
+   *
+   * @param tested takes each backend when it was checked
+   */
+  private void verify(Predicate<String> wanted, List<Outcome> outcomes, Consumer<Backend> tested) {
     if (exhaustive) {
       try (Backend backend = openBackend(backendName)) {
         verifyAllInputs(backend, wanted, outcomes);
+        tested.accept(backend);
       }
     } else {
       for (String name : backends()) {
         try (Backend backend = openBackend(name)) {
-          verifyTies(backend, wanted, outcomes);
-          verifyContract(backend, wanted, outcomes);
+          try {
+            verifyTies(backend, wanted, outcomes);
+            verifyContract(backend, wanted, outcomes);
+          } finally {
+            tested.accept(backend);
+          }
         }
       }
     }
     if (outcomes.isEmpty()) {
       throw usage("--only: \"" + only + "\" finds no check; --list prints their names");
     }
-    return conclude(outcomes);
   }
 
   private int conclude(List<Outcome> outcomes) {
@@ -233,11 +287,15 @@ final class VerifyCommand extends BaseCommand {
     return new Task(
         CONVERSIONS + name,
         () -> {
+          long start = System.nanoTime();
+          List<Outcome> outcomes;
           try {
-            return check.get().stream().map(result -> outcome(backend, result)).toList();
+            outcomes = check.get().stream().map(result -> outcome(backend, result)).toList();
           } catch (RuntimeException e) {
-            return List.of(new Outcome(backend.name(), name, "threw " + e));
+            outcomes = List.of(Outcome.thrown(backend.name(), name, e));
           }
+          double seconds = (System.nanoTime() - start) * 1e-9;
+          return outcomes.stream().map(outcome -> outcome.took(seconds)).toList();
         });
   }
 
@@ -297,6 +355,7 @@ final class VerifyCommand extends BaseCommand {
         Pipeline pipeline = pipeline()) {
       for (GoldenConversion conversion : conversions) {
         progress.message(conversion.recordedName());
+        long start = System.nanoTime();
         List<Outcome> wrong = new ArrayList<>();
         Stream<Callable<List<Outcome>>> tasks =
             IntStream.range(0, ExhaustiveConversions.CHUNKS)
@@ -313,7 +372,8 @@ final class VerifyCommand extends BaseCommand {
               results.stream().filter(result -> !result.ok()).forEach(wrong::add);
               progress.step(1);
             });
-        Outcome outcome = outcome(backend, conversion, wrong);
+        Outcome outcome =
+            outcome(backend, conversion, wrong).took((System.nanoTime() - start) * 1e-9);
         say(progress, "  " + outcome);
         outcomes.add(outcome);
       }
@@ -331,6 +391,7 @@ final class VerifyCommand extends BaseCommand {
                     ExhaustiveConversions.CHUNKS,
                     wrong.getFirst().name(),
                     wrong.getFirst().failure());
-    return new Outcome(backend.name(), conversion.recordedName(), failure);
+    String trace = wrong.isEmpty() ? null : wrong.getFirst().trace();
+    return new Outcome(backend.name(), conversion.recordedName(), failure, trace, 0);
   }
 }

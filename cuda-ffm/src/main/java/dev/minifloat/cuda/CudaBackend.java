@@ -181,6 +181,31 @@ public final class CudaBackend extends BackendBase {
     return new BackendInfo(text(session.device()), 0, 1);
   }
 
+  /** What its device and the driver say of themselves. */
+  public DeviceFacts facts() {
+    return DeviceFacts.of(session.device());
+  }
+
+  /**
+   * The kernels that this backend has loaded so far, by their entries in the catalog, sorted: those
+   * that it ran, and those that it asked a driver about that may be too old for them.
+   */
+  public List<String> loadedKernels() {
+    return session.loadedKernels();
+  }
+
+  /**
+   * Seconds that the device is busy with what a body asks of this backend, by the device's own
+   * clock, which counts half microseconds. Waits for it.
+   *
+   * @param body calls operations of this backend; what other threads ask of it meanwhile counts too
+   * @throws CudaException if something fails on the device
+   */
+  public double deviceSeconds(Runnable body) {
+    super.synchronize();
+    return session.seconds(Objects.requireNonNull(body, "body"));
+  }
+
   @Override
   public void synchronize() {
     super.synchronize();

@@ -43,6 +43,34 @@ class CudaBackendTest {
   }
 
   @Test
+  void factsAreTheDevicesOwn() {
+    try (SimulatedBackend simulated = new SimulatedBackend("sm_90")) {
+      DeviceFacts facts = simulated.backend().facts();
+
+      assertEquals(90, facts.capability());
+      assertEquals(1L << 30, facts.memoryBytes());
+      assertEquals(132, facts.attributes().get("MULTIPROCESSOR_COUNT"));
+      assertEquals(227 << 10, facts.attributes().get("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"));
+    }
+  }
+
+  @Test
+  void kernelsAreLoadedWhenTheyRunAndTheDeviceTellsHowLong() {
+    try (SimulatedBackend simulated = new SimulatedBackend("sm_80");
+        Scope scope = simulated.backend().scope()) {
+      CudaBackend backend = simulated.backend();
+      Tensor x = scope.upload(HostTensor.of(new float[] {1, 2, 3}));
+      assertEquals(List.of(), backend.loadedKernels());
+      double nothing = backend.deviceSeconds(() -> {});
+      double conversion = backend.deviceSeconds(() -> scope.convert(x, DType.BF16));
+
+      assertEquals(0, nothing);
+      assertTrue(conversion > 0);
+      assertEquals(1, backend.loadedKernels().size(), backend.loadedKernels().toString());
+    }
+  }
+
+  @Test
   void aDeviceThatIsNotThereIsRefused() {
     try (SimulatedDriver driver = SimulatedDriver.of("sim:sm_80,sim:sm_90")) {
       CudaBackend.on("second", driver.lookup(), 1).close();

@@ -2,9 +2,12 @@ package dev.minifloat.kernels;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +44,21 @@ public final class KernelCatalog {
       return CatalogReader.read(in);
     } catch (IOException e) {
       throw new IllegalStateException("Can't read the catalog of kernels, " + RESOURCE, e);
+    }
+  }
+
+  /**
+   * The SHA-256 of the catalog, in hexadecimal digits: as the catalog has the hash of each file of
+   * PTX, equal ones mean equal kernels.
+   */
+  public static String sha256() {
+    try (InputStream in = resource(RESOURCE)) {
+      byte[] hash = MessageDigest.getInstance("SHA-256").digest(in.readAllBytes());
+      return HexFormat.of().formatHex(hash);
+    } catch (IOException e) {
+      throw new IllegalStateException("Can't read the catalog of kernels, " + RESOURCE, e);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("Every JDK has SHA-256", e);
     }
   }
 

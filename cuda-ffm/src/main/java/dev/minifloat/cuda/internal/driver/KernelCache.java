@@ -55,6 +55,11 @@ public final class KernelCache implements AutoCloseable {
     return entry.file().version().equals(KNOWN_TO_ALL) || find(entry) != null;
   }
 
+  /** Entries of the kernels that were asked for and loaded, sorted. */
+  public List<String> loaded() {
+    return kernels.keySet().stream().map(KernelEntry::entry).distinct().sorted().toList();
+  }
+
   /**
    * A kernel.
    *

@@ -9,6 +9,7 @@ import dev.minifloat.cuda.internal.driver.Closing;
 import dev.minifloat.cuda.internal.driver.Device;
 import dev.minifloat.cuda.internal.driver.DeviceAllocator;
 import dev.minifloat.cuda.internal.driver.DeviceMemory;
+import dev.minifloat.cuda.internal.driver.Event;
 import dev.minifloat.cuda.internal.driver.Holder;
 import dev.minifloat.cuda.internal.driver.KernelCache;
 import dev.minifloat.cuda.internal.driver.PrimaryContext;
@@ -33,6 +34,7 @@ public final class DeviceSession implements AutoCloseable {
   private final Stream stream;
   private final DeviceAllocator allocator;
   private final Transfers transfers;
+  private final KernelCache cache;
   private final Kernels kernels;
 
   /**
@@ -52,7 +54,7 @@ public final class DeviceSession implements AutoCloseable {
       stream = owned(Stream.create(context));
       allocator = owned(new DeviceAllocator(stream));
       transfers = owned(new Transfers(stream));
-      KernelCache cache = owned(new KernelCache(context, KernelCatalog.load()));
+      cache = owned(new KernelCache(context, KernelCatalog.load()));
       kernels =
           new CudaKernels(
               new CommandQueue(stream, allocator, transfers, cache),
@@ -116,6 +118,23 @@ public final class DeviceSession implements AutoCloseable {
     transfers.download(
         source.memory(), source.scalesOffset(), host.scales().asSlice(0, source.scaleBytes()));
     return host;
+  }
+
+  /** Entries of the kernels that were loaded, sorted. */
+  public List<String> loadedKernels() {
+    return cache.loaded();
+  }
+
+  /** Seconds of the device's clock between what was given before a body and what it gives. */
+  public double seconds(Runnable body) {
+    try (Event start = Event.timed(stream.context());
+        Event end = Event.timed(stream.context())) {
+      stream.record(start);
+      body.run();
+      stream.record(end);
+      end.synchronize();
+      return end.millisecondsSince(start) * 1e-3;
+    }
   }
 
   /** Waits for all work given so far. */
