@@ -162,6 +162,42 @@ class ProductKernelsTest {
             "gemm_hopper_bf16",
             Operand.of(DType.BF16, NONE, 3, 18, 72),
             Operand.of(DType.BF16, NONE, 3, 72, 200)),
+        // The same in Tensor Memory: sums of all of K, and of 128 at a time where scales change.
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_e4m3_e4m3",
+            Operand.of(E4M3, ROWS, 20, 48),
+            Operand.turned(E4M3, ROWS, 48, 20)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_e4m3_e4m3",
+            Operand.of(E4M3, Scaling.block(1, 128), 150, 720),
+            Operand.turned(E4M3, Scaling.block(128, 128), 720, 270)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_e4m3_e5m2",
+            Operand.of(E4M3, ROWS, 3, 20, 272),
+            Operand.turned(DType.F8_E5M2, Scaling.block(128, 128), 3, 272, 20)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_e5m2_e4m3",
+            Operand.of(DType.F8_E5M2, ROWS, 270, 720),
+            Operand.turned(E4M3, ROWS, 720, 150)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_e5m2_e5m2",
+            Operand.of(DType.F8_E5M2, ONE, 1100, 16),
+            Operand.turned(DType.F8_E5M2, ONE, 16, 300)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_f16",
+            Operand.of(DType.F16, NONE, 130, 328),
+            Operand.turned(DType.F16, NONE, 328, 150)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_bf16",
+            Operand.of(DType.BF16, NONE, 3, 18, 72),
+            Operand.of(DType.BF16, NONE, 3, 72, 200)),
         // What tensor maps don't show, or the kernels don't scale.
         new Product(
             "sm_90a", NATIVE, Operand.of(E4M3, ROWS, 20, 40), Operand.turned(E4M3, ROWS, 40, 20)),

@@ -239,7 +239,7 @@ class CatalogTest {
         "gemm_hopper_e4m3_e4m3",
         CATALOG.find(Operation.GEMM, 90, eight, List.of("block")).getFirst().entry());
     assertEquals(
-        "gemm_f8_native_e4m3_e4m3",
+        "gemm_blackwell_e4m3_e4m3",
         CATALOG.find(Operation.GEMM, 100, eight, List.of("block")).getFirst().entry());
     assertEquals(
         "gemm_f8_e4m3_f8_e4m3",

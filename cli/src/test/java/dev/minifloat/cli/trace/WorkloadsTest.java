@@ -36,7 +36,7 @@ class WorkloadsTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {80, 89, 90, 120})
+  @ValueSource(ints = {80, 89, 90, 100, 120})
   void everyKernelOfTheCatalogIsLaunchedBySomeUse(int capability) {
     Launched launched = new Launched();
     try (SimulatedDriver driver =
