@@ -95,9 +95,15 @@ struct HopperGemm {
       // Matrices that are repeated lie in a map of one.
       int matrixA = a.rank > 2 && strideFromEnd(a, 3) != 0 ? (int)tile.matrix : 0;
       int matrixB = b.rank > 2 && strideFromEnd(b, 3) != 0 ? (int)tile.matrix : 0;
+      auto factorAt = [&](int64_t k) {
+        return (deepA ? down.at(k) : 1) * (deepB ? across.at(k) : 1);
+      };
+      // Scales are loaded a step ahead: their way from memory is as long as a step.
+      float next = factorAt(0);
 #pragma unroll 1
       for (int64_t k = 0; k < depth; k += DEPTH) {
-        float factor = (deepA ? down.at(k) : 1) * (deepB ? across.at(k) : 1);
+        float factor = next;
+        next = k + DEPTH < depth ? factorAt(k + DEPTH) : 1;
         int stage = turn % STAGES;
         uint32_t full = sharedAddress(&shared.full[stage]);
         awaitPhase(sharedAddress(&shared.empty[stage]), turn / STAGES % 2 ^ 1);

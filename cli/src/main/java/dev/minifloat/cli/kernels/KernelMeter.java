@@ -32,13 +32,16 @@ import java.util.regex.Pattern;
  */
 public final class KernelMeter implements AutoCloseable {
   private static final int SHORT = 512;
-  private static final int LONG = 768;
+
+  /** Tiles of K that the longer product has more: a whole turn of every kernel's stages. */
+  private static final int TILES_MORE = 4;
+
   private static final int BLOCK = 128;
   private static final String PRODUCTS = "MATRIX_MULTIPLY";
   private static final Pattern MMA =
       Pattern.compile(
           "\\bmma\\.sync\\.aligned\\.m\\d+n\\d+k\\d+\\.row\\.col(?:\\.\\w+)*?\\.\\w+\\.(\\w+)\\.\\w+\\.\\w+"
-              + " ");
+              + " |\\bwgmma\\.mma_async\\.sync\\.aligned\\.m\\d+n\\d+k\\d+\\.f32\\.(\\w+)\\.\\w+ ");
 
   private final KernelCatalog catalog;
   private final SimulatedDriver driver;
@@ -76,7 +79,8 @@ public final class KernelMeter implements AutoCloseable {
 
   /**
    * The kernels that it can count, in the catalog's order: products whose warps multiply matrices
-   * of their registers, compiled for exactly this target.
+   * of their registers, or whose warpgroups those of shared memory, compiled for exactly this
+   * target.
    */
   public List<KernelEntry> kernels(int capability) {
     return catalog.kernels().stream()
@@ -98,8 +102,8 @@ public final class KernelMeter implements AutoCloseable {
    */
   public LoopFigures measure(KernelEntry kernel, Scales scales) {
     LaunchStatistics shorter = multiply(kernel, scales, SHORT);
-    LaunchStatistics longer = multiply(kernel, scales, LONG);
-    long depth = LONG - SHORT;
+    int depth = TILES_MORE * kernel.tile().get(2);
+    LaunchStatistics longer = multiply(kernel, scales, SHORT + depth);
     Map<String, Long> others = new LinkedHashMap<>();
     longer
         .byClass()
@@ -187,7 +191,7 @@ public final class KernelMeter implements AutoCloseable {
     int to = text.indexOf(".entry ", from + 1);
     Matcher mma = MMA.matcher(text).region(from, to < 0 ? text.length() : to);
     return mma.find()
-        ? switch (mma.group(1)) {
+        ? switch (mma.group(1) == null ? mma.group(2) : mma.group(1)) {
           case "f16", "bf16" -> Optional.of(Card.Rate.HALF);
           case "e4m3", "e5m2" -> Optional.of(Card.Rate.EIGHT);
           case "s8" -> Optional.of(Card.Rate.INTEGER);

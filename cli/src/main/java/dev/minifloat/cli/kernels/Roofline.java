@@ -27,7 +27,7 @@ public record Roofline(Card card, double operationsPerSecond, double ofPeak, Str
           "A bound, not a result: each resource is taken alone, without gaps, and the slowest is"
               + " the bound.",
           "Tensor cores: NVIDIA's dense rate with sums in F32; Hopper and B200 reach theirs with"
-              + " wgmma and tcgen05 only, which these kernels don't use.",
+              + " wgmma and tcgen05 only: kernels for sm_90a and sm_100f.",
           "Instructions: 4 warp instructions a clock of each multiprocessor, and as many machine"
               + " instructions as there are in PTX; where the assembler makes fewer, more is"
               + " possible.",

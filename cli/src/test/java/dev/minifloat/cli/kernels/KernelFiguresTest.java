@@ -46,7 +46,7 @@ class KernelFiguresTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {80, 89})
+  @ValueSource(ints = {80, 89, 90})
   void noKernelDoesMoreThanIsRecorded(int capability) throws IOException {
     Map<String, Recorded> recorded = recorded();
     List<String> worse = new ArrayList<>();
@@ -105,6 +105,27 @@ class KernelFiguresTest {
       assertEquals(4 * 6 * 256L / 16 * 512 + (128 + 64) * 2 * 256, figures.sharedBytes());
       assertEquals(Card.Rate.HALF, figures.rate());
       assertTrue(figures.outside() > 0);
+    }
+  }
+
+  /** A whole tile of 128 × 128, two warpgroups of 64 rows each. */
+  @Test
+  void productsOfWarpgroupsAreCountedAsTheirWarpsIssueThem() {
+    try (KernelMeter meter = new KernelMeter(KernelCatalog.load(), "sm_90")) {
+      KernelEntry kernel = KernelCatalog.load().kernel("gemm_hopper_e4m3_e4m3", 90);
+      LoopFigures figures = meter.measure(kernel, KernelMeter.Scales.BLOCKS);
+
+      assertEquals(4 * 128, figures.depth());
+      // 8 warps, each with its part of a product of 32 elements of K.
+      assertEquals(8 * 4 * 128 / 32, figures.products());
+      assertEquals(8 * 64 * 4, figures.others().get("FLOAT"), 4 * 4);
+      assertTrue(figures.globalBytes() >= 2 * 128 * 4 * 128, figures.toString());
+      assertEquals(Card.Rate.EIGHT, figures.rate());
+      // Both tiles are written once; each warpgroup reads its rows of A and all of B.
+      assertTrue(figures.sharedBytes() >= 4L * (2 + 1 + 2) * 128 * 128, figures.toString());
+      Roofline bound = Roofline.of(figures, Card.H100, 8192, 8192, 8192);
+      assertEquals("shared memory", bound.limit());
+      assertTrue(bound.ofPeak() >= 0.83, "a bound of " + bound + ": " + figures);
     }
   }
 

@@ -42,6 +42,9 @@ final class MutatedKernels {
                 "gemm_block_e2m3_e2m3",
                 "gemm_block_mxf4",
                 "gemm_block_nvf4",
+                "gemm_hopper_e4m3_e4m3",
+                "gemm_hopper_e5m2_e4m3",
+                "gemm_hopper_bf16",
                 "skinny_1_f16",
                 "skinny_8_f4_e2m1",
                 "skinny_1_i4")

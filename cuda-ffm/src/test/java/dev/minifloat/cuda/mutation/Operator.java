@@ -215,8 +215,107 @@ enum Operator {
       }
       return others;
     }
+  },
+  /** Who waits for a phase of a barrier waits for the same parity always. */
+  PHASE {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher wait = PARITY.matcher(line);
+      return wait.matches() ? List.of(wait.group(1) + "0;", wait.group(1) + "1;") : List.of();
+    }
+  },
+  /** A barrier expects another number of bytes of copies. */
+  EXPECTED_BYTES {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher expects = EXPECTS.matcher(line);
+      return expects.matches()
+          ? List.of(expects.group(1) + "16;", expects.group(1) + "1048560;")
+          : List.of();
+    }
+  },
+  /** A barrier waits for another number of arrivals, or one arrival is left out. */
+  ARRIVALS {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher init = INIT.matcher(line);
+      if (init.matches()) {
+        return List.of(init.group(1) + "1;", init.group(1) + "7;");
+      }
+      return ARRIVES.matcher(line).matches() ? List.of("") : List.of();
+    }
+  },
+  /** A fence is left out. */
+  DROP_FENCE {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      return FENCE.matcher(line).matches() ? List.of("") : List.of();
+    }
+  },
+  /**
+   * The end of a group of asynchronous products is left out, or the wait for it, or it waits less.
+   */
+  DROP_PRODUCTS_WAIT {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      return switch (line) {
+        case "wgmma.commit_group.sync.aligned;" -> List.of("");
+        case "wgmma.wait_group.sync.aligned 0;" -> List.of("", "wgmma.wait_group.sync.aligned 1;");
+        default -> List.of();
+      };
+    }
+  },
+  /** A descriptor is that of another chunk, of a tile with other strides, or of another stage. */
+  DESCRIPTOR {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher stage = STAGE.matcher(line);
+      if (stage.matches()) {
+        return List.of(
+            stage.group(1) + Integer.parseInt(stage.group(2)) / 2 + stage.group(3),
+            stage.group(1) + (Integer.parseInt(stage.group(2)) + 1) + stage.group(3));
+      }
+      Matcher upper = UPPER.matcher(line);
+      return upper.matches()
+          // 512 bytes instead of 1,024 from eight rows to the next; no swizzle.
+          ? List.of(
+              upper.group(1) + (SWIZZLED - (32L << 32)) + ";",
+              upper.group(1) + (SWIZZLED - (1L << 62)) + ";")
+          : List.of();
+    }
+  },
+  /** A box is copied from another place. */
+  BOX {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher box = COORDINATES.matcher(line);
+      return box.matches()
+          ? List.of(
+              "%s{%s, %s, %s%s"
+                  .formatted(box.group(1), box.group(3), box.group(2), box.group(4), box.group(5)),
+              "%s{%s, %s, %s%s"
+                  .formatted(box.group(1), box.group(2), box.group(4), box.group(3), box.group(5)))
+          : List.of();
+    }
   };
 
+  /** The descriptor's constant part: swizzled over 128 bytes, 1,024 from eight rows to the next. */
+  private static final long SWIZZLED = 0x4000_0040L << 32;
+
+  private static final Pattern PARITY =
+      Pattern.compile("(mbarrier\\.try_wait\\.parity\\..*, \\[.*\\], )%\\w+;");
+  private static final Pattern EXPECTS =
+      Pattern.compile("(mbarrier\\.arrive\\.expect_tx\\..*\\[.*\\], )%\\w+;");
+  private static final Pattern INIT = Pattern.compile("(mbarrier\\.init\\..*\\[.*\\], )%\\w+;");
+  private static final Pattern ARRIVES =
+      Pattern.compile("(@\\w+ )?mbarrier\\.arrive\\.shared::cta\\.b64 .*;");
+  private static final Pattern FENCE = Pattern.compile("(wgmma\\.)?fence\\..*;");
+  private static final Pattern STAGE =
+      Pattern.compile("(mad\\.wide\\.u32 [ab], %\\w+, )(\\d+)(, %\\w+;)");
+  private static final Pattern UPPER =
+      Pattern.compile("(or\\.b64\\s+%\\w+, %\\w+, )" + SWIZZLED + ";");
+  private static final Pattern COORDINATES =
+      Pattern.compile("(cp\\.async\\.bulk\\.tensor\\.3d\\..*)\\{(%\\w+), (%\\w+), (%\\w+)(\\}.*)");
   private static final Pattern WAIT = Pattern.compile("cp\\.async\\.wait_group (\\d+);");
   private static final Pattern MMA =
       Pattern.compile(

@@ -23,6 +23,7 @@ final class ProductProbes {
   private static final Scaling ROWS = Scaling.rows();
   private static final long FEW_ROWS = 16;
   private static final Limit ROUND = new Limit(Integer.MAX_VALUE, 2);
+  private static final Limit FEW = new Limit(2, Integer.MAX_VALUE);
 
   /** What activations may differ by. */
   private static final double ACTIVATION = 0x1p-20;
@@ -35,6 +36,7 @@ final class ProductProbes {
     ProductProbes products = new ProductProbes();
     products.ofTensorCores();
     products.ofScaledBlocks();
+    products.ofTensorMaps();
     products.ofAnyViews();
     products.ofFewRows();
     return products.probes;
@@ -344,6 +346,50 @@ final class ProductProbes {
         new Extents(2, 18, 70, 400),
         0,
         ProductProbes::plain);
+  }
+
+  /** What tensor maps show: rows a multiple of 16 bytes apart. */
+  private void ofTensorMaps() {
+    Kind blocks = kind(DType.F8_E4M3, Scaling.block(1, 128));
+    Kind wide = kind(DType.F8_E4M3, Scaling.block(128, 128));
+    ofTensorMaps(blocks, wide);
+    ofTensorMaps(kind(DType.F8_E4M3, ROWS), kind(DType.F8_E4M3, ROWS));
+    ofTensorMaps(kind(DType.F8_E5M2, Scaling.block(2, 128)), kind(DType.F8_E4M3, ROWS));
+    ofTensorMaps(kind(DType.F8_E5M2, Scaling.tensor()), wide);
+    ofTensorMaps(kind(DType.BF16, NONE), kind(DType.BF16, NONE));
+  }
+
+  /** More tiles than CTAs, more stages than there are places for, and everything that follows. */
+  private void ofTensorMaps(Kind a, Kind b) {
+    String device = "sm_90a";
+    for (Extents of :
+        List.of(
+            new Extents(1, 150, 264, 720),
+            new Extents(3, 50, 20, 272),
+            new Extents(1, 18, 20, 16),
+            new Extents(1, 1100, 140, 144))) {
+      HostTensor left =
+          of.batch() == 1
+              ? Operands.exact(a.dtype(), a.scaling(), 1, of.m(), of.k())
+              : Operands.exact(a.dtype(), a.scaling(), 1, of.batch(), of.m(), of.k());
+      HostTensor right = Operands.exact(b.dtype(), b.scaling(), 2, of.n(), of.k());
+      add(
+          device,
+          FEW,
+          0,
+          a + " × " + b + " by tensor maps, " + of,
+          on -> List.of(on.gemm(Gemm.of(on.upload(left), on.upload(right).transposed()))));
+    }
+    product(device, a, b, new Extents(3, 40, 52, 304), 0, ProductProbes::plain);
+    product(device, a, b, new Extents(1, 70, 20, 336), 0, ProductProbes::largest);
+    product(device, a, b, new Extents(1, 20, 40, 80), 0, ProductProbes::half);
+    product(device, a, b, new Extents(1, 20, 40, 80), 0, ProductProbes::added);
+    product(device, a, b, new Extents(1, 20, 40, 80), 0, ProductProbes::narrow);
+    product(device, a, b, new Extents(1, 20, 40, 48), 0, ProductProbes::infinite);
+    product(device, a, b, new Extents(1, 18, 12, 48), ACTIVATION, ProductProbes::activated);
+    poisoned(device, a, b, 20, 160);
+    poisoned(device, a, b, 140, 256);
+    zeros(device, a, b);
   }
 
   /** Tiles of 128 × 128, and more stages of K than there are places for. */

@@ -20,8 +20,9 @@ import java.util.Map;
  * @param globalSectorsWritten sectors of 32 bytes touched by writes
  * @param bankConflicts further passes over shared memory because words of one bank were wanted
  * @param barriers barriers that blocks passed
- * @param sharedBytesRead bytes that threads read from shared memory
- * @param sharedBytesWritten bytes that threads wrote to it, asynchronous copies apart
+ * @param sharedBytesRead bytes read from shared memory: by threads, by warpgroups' multiplications
+ *     of matrices there, by copies out of it
+ * @param sharedBytesWritten bytes written to it, by threads and by copies
  */
 public record LaunchStatistics(
     String kernel,

@@ -157,6 +157,7 @@ final class BulkCopies {
       } else {
         data = new byte[load.bytes()];
         issuer.shared().copyOut(load.sharedSource(), data, 0, data.length);
+        launch.counters().sharedBytesRead += data.length;
         RaceDetector races = issuer.shared().races();
         if (races != null) {
           races.landRead(
@@ -176,6 +177,7 @@ final class BulkCopies {
         races.landAsync(target.offset(), data.length, load.pc());
       }
       target.block().shared().land(target.offset(), data, 0, data.length);
+      launch.counters().sharedBytesWritten += data.length;
     }
     // All have it before anybody hears of it.
     for (Target target : load.to()) {
@@ -228,6 +230,7 @@ final class BulkCopies {
     Block block = store.warp.block;
     try {
       block.shared().copyOut(store.offset, data, 0, data.length);
+      block.launch().counters().sharedBytesRead += data.length;
     } catch (DeviceFault fault) {
       throw described(store.warp, store.pc, fault);
     }

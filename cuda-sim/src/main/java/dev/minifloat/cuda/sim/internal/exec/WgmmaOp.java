@@ -20,7 +20,7 @@ final class WgmmaOp extends SyncOp {
   /** Bytes of a matrix that lie side by side in shared memory at least. */
   static final int PIECE = 16;
 
-  /** Bytes of a row of A along K, whatever the type. */
+  /** Bytes of a row of A or of a column of B along K, whatever the type. */
   private static final int ROW_BYTES = 32;
 
   private final int columns;
@@ -191,6 +191,8 @@ final class WgmmaOp extends SyncOp {
     Counters counters = warp.block.launch().counters();
     counters.matrixMultiplies++;
     counters.multiplyAdds += 16L * columns * depth;
+    // Each warp has its 16 rows of A; the four share one reading of B.
+    counters.sharedBytesRead += (a == null ? 0 : 16 * ROW_BYTES) + columns * ROW_BYTES / 4;
   }
 
   private static MatrixDescriptor descriptor(Warp warp, Frame frame, int register, String name) {
