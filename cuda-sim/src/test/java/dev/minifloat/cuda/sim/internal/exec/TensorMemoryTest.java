@@ -1,5 +1,6 @@
 package dev.minifloat.cuda.sim.internal.exec;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -331,5 +332,57 @@ class TensorMemoryTest {
     PtxException refused =
         assertThrows(PtxException.class, () -> Blackwell.module(Blackwell.allocate(1) + line));
     assertTrue(refused.getMessage().contains(part), refused.getMessage());
+  }
+
+  /** Both blocks copy a box of a row of their own; the barrier of the first counts both. */
+  private static int[] pairedCopies(String group) {
+    Device device =
+        new Device(
+            Blackwell.HEADER
+                + """
+                .visible .entry k(.param .align 64 .b8 map[128], .param .u64 o) {
+                .shared .align 128 .b8 data[64]; .shared .align 8 .b64 bar;
+                .reg .b32 t, s, cta, there, x<4>; .reg .b64 out, m; .reg .pred first, leads, q;
+                mov.u32 t, %%tid.x; mov.u32 cta, %%ctaid.x; mov.u64 m, map; mov.u32 s, data;
+                ld.param.u64 out, [o]; setp.eq.u32 first, t, 0; setp.eq.u32 leads, cta, 0;
+                mov.u32 there, bar; mapa.shared::cluster.u32 there, there, 0;
+                @first mbarrier.init.shared.b64 [bar], 1;
+                @first fence.mbarrier_init.release.cluster;
+                @first mbarrier.arrive.expect_tx.shared.b64 _, [bar], 128;
+                barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+                @first cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes%s
+                [s], [m, {0, cta}], [there];
+                @!leads bra SKIP;
+                WAIT: mbarrier.try_wait.parity.shared.b64 q, [bar], 0; @!q bra WAIT;
+                SKIP:
+                barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+                mad.wide.u32 out, cta, 4, out; @first ld.shared.u32 x0, [data+4];
+                @first st.global.u32 [out], x0; ret;
+                }
+                """
+                    .formatted(group));
+    device.options = ExecutionOptions.of(100);
+    int[] values = new int[32];
+    for (int i = 0; i < values.length; i++) {
+      values[i] = 100 + i;
+    }
+    TensorMap map =
+        Hopper.map(
+            TensorMap.Type.INT32,
+            device.ints(values),
+            new long[] {16, 2},
+            new int[] {16, 1},
+            TensorMap.Swizzle.NONE);
+    Allocation out = device.ints(new int[2]);
+    Dim3 two = new Dim3(2, 1, 1);
+    Hopper.run(device, two, 32, two, map.encode(), out);
+    return device.ints(out);
+  }
+
+  @Test
+  void copiesOfAPairMayCountAtTheOtherBlocksBarrier() {
+    assertArrayEquals(new int[] {101, 117}, pairedCopies(".cta_group::2"));
+    LaunchFault alone = assertThrows(LaunchFault.class, () -> pairedCopies(""), "no fault");
+    assertTrue(alone.getMessage().contains("its mbarrier lies in block"), alone.getMessage());
   }
 }
