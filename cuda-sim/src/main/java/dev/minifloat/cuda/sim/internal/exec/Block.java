@@ -3,6 +3,7 @@ package dev.minifloat.cuda.sim.internal.exec;
 import dev.minifloat.cuda.sim.internal.memory.DeviceFault;
 import dev.minifloat.cuda.sim.internal.memory.RaceDetector;
 import dev.minifloat.cuda.sim.internal.memory.SharedMemory;
+import dev.minifloat.cuda.sim.internal.memory.TensorMemory;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
 import java.util.HashMap;
 import java.util.Map;
@@ -21,6 +22,11 @@ final class Block {
   private final Barrier[] barriers = new Barrier[BARRIERS];
   private final Map<Integer, Mbarrier> mbarriers = new HashMap<>();
   private final Warpgroup[] warpgroups;
+  private TensorMemory tensorMemory;
+
+  /** How many blocks its tcgen05 instructions say take part; 0 before the first. */
+  private int tensorBlocks;
+
   private int liveWarps;
 
   /** The warp that runs, or ran last. */
@@ -97,6 +103,38 @@ final class Block {
 
   SharedMemory shared() {
     return shared;
+  }
+
+  TensorMemory tensorMemory() {
+    if (tensorMemory == null) {
+      ExecutionOptions options = launch.options();
+      tensorMemory =
+          new TensorMemory(
+              cluster.clocks(),
+              options.checkInitialized(),
+              options.detectRaces() ? launch::describe : null);
+    }
+    return tensorMemory;
+  }
+
+  /**
+   * Faults unless all tcgen05 instructions of the block say that so many blocks take part, and the
+   * other one is there.
+   */
+  void requireTensorBlocks(int blocks) {
+    if (tensorBlocks != 0 && tensorBlocks != blocks) {
+      throw new DeviceFault(
+          DeviceFault.Kind.ILLEGAL_INSTRUCTION,
+          ".cta_group::%d, but the block has used .cta_group::%d before"
+              .formatted(blocks, tensorBlocks));
+    }
+    tensorBlocks = blocks;
+    if (blocks == 2 && (rank ^ 1) >= cluster.size()) {
+      throw new DeviceFault(
+          DeviceFault.Kind.ILLEGAL_INSTRUCTION,
+          ".cta_group::2 in block %d of a cluster of %d: there is no pair"
+              .formatted(rank, cluster.size()));
+    }
   }
 
   Warp warp(int warpIndex) {
@@ -192,6 +230,10 @@ final class Block {
     cluster.barrier().completeIfDue();
     if (liveWarps == 0) {
       cluster.copies().ended(this);
+      cluster.tensorQueue().ended(this);
+      if (tensorMemory != null) {
+        tensorMemory.requireFree();
+      }
     }
     for (Barrier barrier : barriers) {
       barrier.completeIfDue();

@@ -108,7 +108,8 @@ final class BulkCopies {
     return true;
   }
 
-  private List<Mbarrier> awaited() {
+  /** The barriers that sleeping threads wait for. */
+  List<Mbarrier> awaited() {
     List<Mbarrier> awaited = new ArrayList<>();
     for (Warp warp : cluster.warps()) {
       for (int m = warp.trying; m != 0; m &= m - 1) {

@@ -150,6 +150,7 @@ final class BulkCopyOps {
     AddressSource from = o.address(1);
     int bytes = tensor ? Operands.NOWHERE : o.source(2, PtxType.U32);
     int at = tensor ? 2 : 3;
+    boolean pair = i.has(".cta_group::2");
     AddressSource barrier = o.address(at);
     int blocks = i.has(".multicast::cluster") ? o.source(at + 1, PtxType.B16) : Operands.NOWHERE;
     return new Op() {
@@ -182,8 +183,9 @@ final class BulkCopyOps {
           long count = Addresses.shared(barrier.of(frame, lane), space);
           List<BulkCopies.Target> targets =
               blocks < 0
-                  ? List.of(one(warp, lane, target, count, size, space))
-                  : several(warp, lane, target, count, size, (int) frame.registers[blocks + lane]);
+                  ? List.of(one(warp, lane, target, count, size, space, pair))
+                  : several(
+                      warp, lane, target, count, size, (int) frame.registers[blocks + lane], pair);
           warp.block.cluster().copies().load(warp, lane, side, source, size, targets);
         }
       }
@@ -191,11 +193,12 @@ final class BulkCopyOps {
   }
 
   private static BulkCopies.Target one(
-      Warp warp, int lane, long target, long barrier, int size, StateSpace space) {
+      Warp warp, int lane, long target, long barrier, int size, StateSpace space, boolean pair) {
     Block block = warp.block.holder(target, space);
     int offset = block.shared().range(Addresses.offset(target), size, UNIT);
     Mbarrier found = MbarrierOps.find(warp, lane, barrier, space);
-    if (found.block() != block) {
+    boolean peer = pair && (found.block().rank() ^ 1) == block.rank();
+    if (found.block() != block && !peer) {
       throw new DeviceFault(
           DeviceFault.Kind.ILLEGAL_INSTRUCTION,
           "the copy goes to block %s, its mbarrier lies in block %s"
@@ -206,7 +209,7 @@ final class BulkCopyOps {
 
   /** The same offsets in each block of a mask. */
   private static List<BulkCopies.Target> several(
-      Warp warp, int lane, long target, long barrier, int size, int blocks) {
+      Warp warp, int lane, long target, long barrier, int size, int blocks, boolean pair) {
     List<BulkCopies.Target> targets = new ArrayList<>();
     for (int m = blocks & 0xFFFF; m != 0; m &= m - 1) {
       int rank = Integer.numberOfTrailingZeros(m);
@@ -215,9 +218,11 @@ final class BulkCopyOps {
               warp,
               lane,
               Addresses.inBlock(rank, target),
-              Addresses.inBlock(rank, barrier),
+              // The pair's barrier is in the block of the parity that was named.
+              Addresses.inBlock(pair ? (rank & ~1) | (Addresses.rank(barrier) & 1) : rank, barrier),
               size,
-              StateSpace.SHARED_CLUSTER));
+              StateSpace.SHARED_CLUSTER,
+              pair));
     }
     if (targets.isEmpty()) {
       throw new DeviceFault(DeviceFault.Kind.ILLEGAL_INSTRUCTION, "a multicast to no block");

@@ -7,8 +7,8 @@ import java.util.SplittableRandom;
 /**
  * Blocks that run side by side and reach each other's shared memory; a launch without clusters has
  * clusters of one block. When no thread can go on, a bulk copy that somebody waits for lands; when
- * there is none, waits with a time limit give up; when nothing comes of that either, it is a
- * deadlock.
+ * there is none, tensor cores do what they were given; when there is nothing, waits with a time
+ * limit give up; when nothing comes of that either, it is a deadlock.
  */
 final class Cluster {
   /** Most instructions that a warp runs before another may. */
@@ -23,6 +23,7 @@ final class Cluster {
   private final Block[] blocks;
   private final Warp[] warps;
   private final BulkCopies copies = new BulkCopies(this);
+  private final TensorQueue tensorQueue = new TensorQueue();
   private final ClusterBarrier barrier;
   private Block current;
   private int timeouts;
@@ -70,6 +71,10 @@ final class Cluster {
     return copies;
   }
 
+  TensorQueue tensorQueue() {
+    return tensorQueue;
+  }
+
   ClusterBarrier barrier() {
     return barrier;
   }
@@ -94,7 +99,10 @@ final class Cluster {
     while (done < budget && !isDone()) {
       Warp next = pick(random);
       if (next == null) {
-        if (!copies.landOne(random) && !arriveOne(null) && !timeOut()) {
+        if (!copies.landOne(random)
+            && !tensorQueue.completeOne(copies.awaited(), random)
+            && !arriveOne(null)
+            && !timeOut()) {
           throw new DeviceFault(DeviceFault.Kind.DEADLOCK, describeDeadlock());
         }
         continue;

@@ -32,11 +32,21 @@ public enum InstructionClass {
       case "mbarrier", "setmaxnreg", "griddepcontrol" -> SYNCHRONIZE;
       case "mapa", "getctarank", "createpolicy" -> MOVE;
       case "wgmma" -> instruction.has(".mma_async") ? MATRIX_MULTIPLY : SYNCHRONIZE;
+      case "tcgen05" -> tensor(instruction.modifiers().getFirst());
       case "shfl", "vote", "match", "redux", "elect" -> SYNCHRONIZE;
       case "ldmatrix", "stmatrix", "movmatrix" -> MATRIX_LOAD;
       case "mma" -> MATRIX_MULTIPLY;
       case "wmma" -> instruction.has(".mma") ? MATRIX_MULTIPLY : MATRIX_LOAD;
       default -> arithmetic(instruction);
+    };
+  }
+
+  private static InstructionClass tensor(String action) {
+    return switch (action) {
+      case ".mma" -> MATRIX_MULTIPLY;
+      case ".ld", ".st" -> OTHER_MEMORY;
+      case ".cp" -> ASYNC_COPY;
+      default -> SYNCHRONIZE;
     };
   }
 

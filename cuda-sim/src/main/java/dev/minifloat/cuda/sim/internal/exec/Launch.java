@@ -29,6 +29,7 @@ final class Launch {
   private final StringBuilder output = new StringBuilder();
   private final MmaOp.Scratch mmaScratch = new MmaOp.Scratch();
   private WgmmaProduct wgmmaProduct;
+  private TensorProduct tensorProduct;
   private final Map<String, CodeInstance> instances = new HashMap<>();
   private final LaunchView view;
   private Tracer tracer;
@@ -148,6 +149,13 @@ final class Launch {
       wgmmaProduct = new WgmmaProduct(options);
     }
     return wgmmaProduct;
+  }
+
+  TensorProduct tensorProduct() {
+    if (tensorProduct == null) {
+      tensorProduct = new TensorProduct(options);
+    }
+    return tensorProduct;
   }
 
   CodeInstance entry() {

@@ -39,7 +39,7 @@ public final class LinkedModule {
 
   private final DeviceHeap heap;
   private final Op[] ops;
-  private final boolean hasWgmma;
+  private final boolean watchesRegisters;
 
   private LinkedModule(PtxModule module, GlobalMemory memory) {
     this.module = module;
@@ -53,7 +53,10 @@ public final class LinkedModule {
       }
       ops = new Op[count];
       decode();
-      hasWgmma = Arrays.stream(ops).anyMatch(op -> op.instruction().opcode().equals("wgmma"));
+      watchesRegisters =
+          Arrays.stream(ops)
+              .map(op -> op.instruction().opcode())
+              .anyMatch(opcode -> opcode.equals("wgmma") || opcode.equals("tcgen05"));
       checkShared();
     } catch (RuntimeException e) {
       unload(memory);
@@ -271,9 +274,9 @@ public final class LinkedModule {
     return code(kernel).function().registers();
   }
 
-  /** Whether some function of it multiplies matrices by warpgroups. */
-  boolean hasWgmma() {
-    return hasWgmma;
+  /** Whether some function of it has instructions that use registers after they were issued. */
+  boolean watchesRegisters() {
+    return watchesRegisters;
   }
 
   Op[] ops() {

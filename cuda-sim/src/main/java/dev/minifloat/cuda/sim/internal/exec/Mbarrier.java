@@ -125,6 +125,17 @@ final class Mbarrier {
     settle();
   }
 
+  /** What the async proxy has done so far arrives. */
+  void arriveAsync() {
+    if (pending < 1) {
+      throw new DeviceFault(
+          DeviceFault.Kind.ILLEGAL_INSTRUCTION, "an arrival too many at " + describe());
+    }
+    clocks().releaseAsync(joined);
+    pending--;
+    settle();
+  }
+
   /** One more arrival is to come in this phase. */
   void expectOneMore() {
     pending++;

@@ -83,7 +83,9 @@ final class MbarrierWaitOp extends Op {
     int polls = barrier.polled();
     Cluster cluster = warp.block.cluster();
     if (polls % PATIENCE == 0
-        && (cluster.copies().landFor(barrier) || cluster.arriveOne(barrier))) {
+        && (cluster.copies().landFor(barrier)
+            || cluster.tensorQueue().completeFor(barrier)
+            || cluster.arriveOne(barrier))) {
       return;
     }
     if (polls >= MOST_POLLS) {

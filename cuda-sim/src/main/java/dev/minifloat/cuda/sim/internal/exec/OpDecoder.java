@@ -49,6 +49,7 @@ final class OpDecoder {
       case "ldmatrix" -> MatrixOps.load(o, i);
       case "stmatrix" -> MatrixOps.store(o, i);
       case "movmatrix" -> MatrixOps.move(o, i);
+      case "tcgen05" -> TensorOps.decode(o, i);
       case "wgmma" -> WgmmaOps.decode(o, i);
       case "mma" -> i.type() == PtxType.F64 ? new DoubleMmaOp(o) : new MmaOp(o, i);
       case "wmma" -> WmmaOps.decode(o, i);

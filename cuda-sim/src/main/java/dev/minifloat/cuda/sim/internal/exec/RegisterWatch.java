@@ -13,7 +13,8 @@ import java.util.List;
  * Holds a warp to the rules for registers that {@code wgmma.mma_async} uses (PTX ISA,
  * "wgmma.fence", "wgmma.wait_group"): nothing touches an accumulator, or writes a fragment of A,
  * between the multiplication and the wait for it, and a {@code wgmma.fence} stands between other
- * accesses and the multiplication.
+ * accesses and the multiplication. Nor does anything touch what {@code tcgen05.ld} loads before
+ * {@code tcgen05.wait::ld}.
  */
 final class RegisterWatch {
   /** Opcodes whose first operand is no register that they write. */
@@ -36,6 +37,9 @@ final class RegisterWatch {
 
     private final int[] reading;
 
+    /** Loads from Tensor Memory under way. */
+    private final int[] loading;
+
     /** The number of the fence after which it was last touched, and last written. */
     private final int[] touched;
 
@@ -44,6 +48,7 @@ final class RegisterWatch {
     State(int registers) {
       accumulating = new int[registers];
       reading = new int[registers];
+      loading = new int[registers];
       touched = new int[registers];
       written = new int[registers];
       Arrays.fill(touched, -1);
@@ -82,6 +87,9 @@ final class RegisterWatch {
             register,
             "is an accumulator of a wgmma.mma_async that no wgmma.wait_group has waited for");
       }
+      if (state.loading[register] != 0) {
+        throw fault(register, "is loaded by a tcgen05.ld that no tcgen05.wait::ld has waited for");
+      }
       state.touched[register] = fences;
     }
     for (int register : of.written()) {
@@ -110,7 +118,7 @@ final class RegisterWatch {
 
   /** What an instruction does with registers. */
   static Accesses accesses(Instruction instruction) {
-    // Multiplications have rules of their own.
+    // Multiplications of warpgroups have rules of their own.
     if (instruction.opcode().equals("wgmma")) {
       return new Accesses(new int[0], new int[0]);
     }
@@ -204,6 +212,22 @@ final class RegisterWatch {
     }
     for (int offset : a) {
       state.reading[offset / 32]--;
+    }
+  }
+
+  /** A tcgen05.ld into registers of these offsets begins. */
+  void load(Frame frame, int[] d) {
+    State state = state(frame);
+    for (int offset : d) {
+      state.loading[offset / 32]++;
+    }
+  }
+
+  /** It was waited for. */
+  void loaded(Frame frame, int[] d) {
+    State state = state(frame);
+    for (int offset : d) {
+      state.loading[offset / 32]--;
     }
   }
 }

@@ -2,7 +2,9 @@ package dev.minifloat.cuda.sim.internal.exec;
 
 import dev.minifloat.cuda.sim.internal.memory.DeviceFault;
 import dev.minifloat.cuda.sim.trace.Tracer;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * 32 lanes, each with its own place in the code. Lanes at the same place run together as a group.
@@ -36,6 +38,9 @@ final class Warp {
 
   /** Watches over registers that wgmma uses; null if the module has no wgmma. */
   final RegisterWatch watch;
+
+  /** Its tcgen05.ld and tcgen05.st that it has not waited for. */
+  final List<TensorAccess> tensorAccesses = new ArrayList<>();
 
   /** Who sees each instruction before it runs, and as what; null for nobody. */
   private final Tracer tracer;
@@ -107,7 +112,7 @@ final class Warp {
     this.writes = new Traffic(counters, true);
     this.local = new LocalMemory(entry.code.code().localBytes());
     this.copies = new AsyncCopies(this);
-    this.watch = block.launch().module().hasWgmma() ? new RegisterWatch(this) : null;
+    this.watch = block.launch().module().watchesRegisters() ? new RegisterWatch(this) : null;
     Arrays.fill(lanePc, entry.code.code().firstPc());
     Arrays.fill(laneFrame, entry);
     Arrays.fill(waitsAtBarrier, -1);

@@ -32,6 +32,9 @@ public record MatrixDescriptor(int start, int leading, int stride, int span) {
   private static final int STRIDE_AT = 32;
   private static final int BASE_AT = 49;
   private static final int SWIZZLE_AT = 62;
+  private static final int VERSION_AT = 46;
+  private static final int TENSOR_CORE_SWIZZLE_AT = 61;
+  private static final long TENSOR_CORE_USED = 0xE000_7FFF_3FFF_3FFFL;
   private static final long USED = 0xC000_3FFF_3FFF_3FFFL;
 
   /**
@@ -55,6 +58,47 @@ public record MatrixDescriptor(int start, int leading, int stride, int span) {
           case 1 -> 128;
           case 2 -> 64;
           default -> 32;
+        };
+    return new MatrixDescriptor(
+        (int) (bits & FIELD) << 4,
+        (int) (bits >>> LEADING_AT & FIELD) << 4,
+        (int) (bits >>> STRIDE_AT & FIELD) << 4,
+        span);
+  }
+
+  /**
+   * The descriptor of 64 bits that {@code tcgen05} takes (PTX ISA, "Shared Memory Descriptor"). The
+   * layouts are those of {@code wgmma}:
+   *
+   * <pre>
+   *   63   61      52 51  49 48 46 45        32   29         16   13         0
+   *  | swizzle | | 0 |  base | 001 | stride / 16 | | leading / 16 | | start / 16 |
+   * </pre>
+   *
+   * @throws IllegalArgumentException if it has bits that mean nothing, a base offset, an absolute
+   *     leading dimension or a swizzle of pieces of 32 bytes, which aren't simulated
+   */
+  public static MatrixDescriptor ofTensorCore(long bits) {
+    if ((bits >>> VERSION_AT & 7) != 1) {
+      throw new IllegalArgumentException(
+          "matrix descriptor 0x%016x has no 001 in bits 46 to 48".formatted(bits));
+    }
+    if ((bits & ~TENSOR_CORE_USED) != 0) {
+      throw new IllegalArgumentException(
+          ("matrix descriptor 0x%016x has bits set that mean nothing, or a base offset or absolute"
+                  + " leading dimension, which aren't simulated")
+              .formatted(bits));
+    }
+    int span =
+        switch ((int) (bits >>> TENSOR_CORE_SWIZZLE_AT)) {
+          case 0 -> 16;
+          case 2 -> 128;
+          case 4 -> 64;
+          case 6 -> 32;
+          default ->
+              throw new IllegalArgumentException(
+                  "matrix descriptor 0x%016x has swizzle %d; 0, 2, 4 or 6 are simulated"
+                      .formatted(bits, bits >>> TENSOR_CORE_SWIZZLE_AT));
         };
     return new MatrixDescriptor(
         (int) (bits & FIELD) << 4,

@@ -26,6 +26,9 @@ record OperandRule(
 
   static final int QUARTER_OF_N = -3;
 
+  /** The registers that a shape of tcgen05.ld fills. */
+  static final int OF_CELLS = -4;
+
   enum Kind {
     DESTINATION,
     SOURCE,
@@ -34,6 +37,8 @@ record OperandRule(
     ADDRESS,
     /** wgmma's A: a descriptor of 64 bits or four registers. */
     MATRIX,
+    /** tcgen05.mma's A: a descriptor of 64 bits or an address of Tensor Memory. */
+    TENSOR_MATRIX,
     LABEL,
     CALL,
     MOVE_DESTINATION,
@@ -50,6 +55,7 @@ record OperandRule(
           case "i" -> simple(Kind.CONSTANT, "u64", optional);
           case "@label" -> simple(Kind.LABEL, "", optional);
           case "matrix" -> simple(Kind.MATRIX, "b64", optional);
+          case "matrix|[tmem]" -> simple(Kind.TENSOR_MATRIX, "tmem", optional);
           case "call" -> simple(Kind.CALL, "", optional);
           case "M" -> simple(Kind.MOVE_SOURCE, "T", optional);
           case "=M" -> simple(Kind.MOVE_DESTINATION, "T", optional);
@@ -80,6 +86,7 @@ record OperandRule(
           switch (size) {
             case "N/2" -> HALF_OF_N;
             case "N/4" -> QUARTER_OF_N;
+            case "R" -> OF_CELLS;
             default -> Integer.parseInt(size);
           };
       rest = rest.substring(0, rest.indexOf('*'));

@@ -146,6 +146,13 @@ final class Verifier {
           scalarSource(operand, PtxType.B64, false);
         }
       }
+      case TENSOR_MATRIX -> {
+        if (operand instanceof Operand.Address) {
+          address(rule, operand, modifiers);
+        } else {
+          scalarSource(operand, PtxType.B64, false);
+        }
+      }
       case LABEL -> {
         if (!(operand instanceof Operand.Label)) {
           throw wrong(operand, "a label");
@@ -180,7 +187,21 @@ final class Verifier {
       int n = columns(modifiers);
       return rule.count() == OperandRule.HALF_OF_N ? n / 2 : n / 4;
     }
+    if (rule.count() == OperandRule.OF_CELLS) {
+      return cells(modifiers);
+    }
     return modifiers.contains(".v4") ? 4 : modifiers.contains(".v2") ? 2 : 0;
+  }
+
+  /** Registers of a shape such as .16x256b.x4: those of one, and how many there are. */
+  private static int cells(List<String> modifiers) {
+    int each = modifiers.contains(".16x128b") ? 2 : modifiers.contains(".16x256b") ? 4 : 1;
+    for (String modifier : modifiers) {
+      if (modifier.startsWith(".x")) {
+        return each * Integer.parseInt(modifier.substring(2));
+      }
+    }
+    throw new IllegalStateException("no number of repetitions among " + modifiers);
   }
 
   /** N of a matrix's shape such as .m64n128k32. */
