@@ -60,7 +60,7 @@ class ModuleParserTest {
         1,
         "needs PTX 8.4 and sm_89",
         "PTX 7.0 for sm_80");
-    assertRefused("tcgen05.fence::before_thread_sync;", 1, "'tcgen05'");
+    assertRefused("tcgen05.fence::before_thread_sync;", 1, "'tcgen05", "PTX 8.6", "sm_100f");
     assertRefused("x = 5;", 1, "'x'", "no instruction");
     assertRefused("add.u32 x, y, \u00e9;", 15, "U+00E9");
   }
