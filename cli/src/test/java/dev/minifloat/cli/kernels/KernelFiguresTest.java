@@ -122,8 +122,7 @@ class KernelFiguresTest {
       assertTrue(figures.globalBytes() >= (192 + 128) * 4 * 128, figures.toString());
       assertEquals(Card.Rate.EIGHT, figures.rate());
       // Both tiles are written once; each warpgroup reads its rows of A and all of B.
-      assertTrue(
-          figures.sharedBytes() >= 4L * (2 * 192 + (1 + 3) * 128) * 128, figures.toString());
+      assertTrue(figures.sharedBytes() >= 4L * (2 * 192 + (1 + 3) * 128) * 128, figures.toString());
       Roofline bound = Roofline.of(figures, Card.H100, 8192, 8192, 8192);
       assertEquals("shared memory", bound.limit());
       assertTrue(bound.ofPeak() >= 0.85, "a bound of " + bound + ": " + figures);
