@@ -145,36 +145,34 @@ struct Descriptors {
   "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "          \
   "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63}"
 
-#define PRODUCT(INSTRUCTION, A, B, ADDS, SCALES)                                               \
-  "mad.wide.u32 a, %64, %65, " A ";\n\t"                                                      \
-  "mad.wide.u32 b, %64, %65, " B ";\n\t"                                                      \
+#define PRODUCT(INSTRUCTION, TILE, ADDS, SCALES)                                              \
+  "mad.wide.u32 a, %64, 64, " TILE ";\n\t"                                                    \
+  "mad.wide.u32 b, %65, 64, " TILE ";\n\t"                                                    \
   INSTRUCTION " " SUMS64 ", a, b, " ADDS ", " SCALES ";\n\t"
 
 // 64 rows of A times 128 rows of B, 128 bytes of K of each: four products of 32 bytes, of which the
-// first begins the sums. Waits for them. In one text, so that nothing comes between the products. A
-// descriptor is one instruction, `at` times SCALE further than that of the first stage.
+// first begins the sums. Waits for them. In one text, so that nothing comes between the products. The
+// matrices begin eightsA and eightsB times eight rows (64 units of 16 bytes) behind the descriptors'.
 #define WGMMA(NAME, INSTRUCTION, SCALES)                                                      \
   struct NAME {                                                                               \
-    template <int SCALE>                                                                      \
-    static DEVICE void multiply(float (&sums)[64], const Descriptors& left,                   \
-                                const Descriptors& right, uint32_t at) {                      \
+    static DEVICE void multiply(float (&sums)[64], const Descriptors& tile, uint32_t eightsA, \
+                                uint32_t eightsB) {                                           \
       asm volatile(                                                                           \
           "{\n\t"                                                                             \
-          ".reg .pred begins;\n\t"                                                           \
-          ".reg .b64 a, b;\n\t"                                                              \
-          "wgmma.fence.sync.aligned;\n\t"                                                    \
-          "setp.eq.u32 begins, %64, %64;\n\t"                                                \
-          PRODUCT(INSTRUCTION, "%66", "%70", "!begins", SCALES)                               \
-          PRODUCT(INSTRUCTION, "%67", "%71", "begins", SCALES)                                \
-          PRODUCT(INSTRUCTION, "%68", "%72", "begins", SCALES)                                \
-          PRODUCT(INSTRUCTION, "%69", "%73", "begins", SCALES)                                \
-          "wgmma.commit_group.sync.aligned;\n\t"                                             \
-          "wgmma.wait_group.sync.aligned 0;\n\t"                                             \
+          ".reg .pred begins;\n\t"                                                            \
+          ".reg .b64 a, b;\n\t"                                                               \
+          "wgmma.fence.sync.aligned;\n\t"                                                     \
+          "setp.eq.u32 begins, %64, %64;\n\t"                                                 \
+          PRODUCT(INSTRUCTION, "%66", "!begins", SCALES)                                      \
+          PRODUCT(INSTRUCTION, "%67", "begins", SCALES)                                       \
+          PRODUCT(INSTRUCTION, "%68", "begins", SCALES)                                       \
+          PRODUCT(INSTRUCTION, "%69", "begins", SCALES)                                       \
+          "wgmma.commit_group.sync.aligned;\n\t"                                              \
+          "wgmma.wait_group.sync.aligned 0;\n\t"                                              \
           "}"                                                                                 \
           : TIMES64(SUM)                                                                      \
-          : "r"(at), "n"(SCALE), "l"(left.of[0]), "l"(left.of[1]), "l"(left.of[2]),           \
-            "l"(left.of[3]), "l"(right.of[0]), "l"(right.of[1]), "l"(right.of[2]),            \
-            "l"(right.of[3])                                                                  \
+          : "r"(eightsA), "r"(eightsB), "l"(tile.of[0]), "l"(tile.of[1]), "l"(tile.of[2]),    \
+            "l"(tile.of[3])                                                                   \
           : "memory");                                                                        \
     }                                                                                         \
   };

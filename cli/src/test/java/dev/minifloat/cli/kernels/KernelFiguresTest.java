@@ -108,7 +108,7 @@ class KernelFiguresTest {
     }
   }
 
-  /** A whole tile of 128 × 128, two warpgroups of 64 rows each. */
+  /** A whole tile of 192 × 128, three warpgroups of 64 rows each. */
   @Test
   void productsOfWarpgroupsAreCountedAsTheirWarpsIssueThem() {
     try (KernelMeter meter = new KernelMeter(KernelCatalog.load(), "sm_90")) {
@@ -116,16 +116,16 @@ class KernelFiguresTest {
       LoopFigures figures = meter.measure(kernel, KernelMeter.Scales.BLOCKS);
 
       assertEquals(4 * 128, figures.depth());
-      // 8 warps, each with its part of a product of 32 elements of K.
-      assertEquals(8 * 4 * 128 / 32, figures.products());
-      assertEquals(8 * 64 * 4, figures.others().get("FLOAT"), 4 * 4);
-      assertTrue(figures.globalBytes() >= 2 * 128 * 4 * 128, figures.toString());
+      // 12 warps, each with its part of a product of 32 elements of K.
+      assertEquals(12 * 4 * 128 / 32, figures.products());
+      assertEquals(12 * 64 * 4, figures.others().get("FLOAT"), 8 * 4);
+      assertTrue(figures.globalBytes() >= (192 + 128) * 4 * 128, figures.toString());
       assertEquals(Card.Rate.EIGHT, figures.rate());
       // Both tiles are written once; each warpgroup reads its rows of A and all of B.
-      assertTrue(figures.sharedBytes() >= 4L * (2 + 1 + 2) * 128 * 128, figures.toString());
+      assertTrue(figures.sharedBytes() >= 4L * (2 * 192 + (1 + 3) * 128) * 128, figures.toString());
       Roofline bound = Roofline.of(figures, Card.H100, 8192, 8192, 8192);
       assertEquals("shared memory", bound.limit());
-      assertTrue(bound.ofPeak() >= 0.83, "a bound of " + bound + ": " + figures);
+      assertTrue(bound.ofPeak() >= 0.85, "a bound of " + bound + ": " + figures);
     }
   }
 
