@@ -24,7 +24,8 @@ public final class SimulatedCudaProvider implements BackendProvider {
 
   @Override
   public String description() {
-    return "the kernels for NVIDIA GPUs on a simulated one, slowly; cuda-sim:sm_80 for another";
+    return "the kernels for NVIDIA GPUs on a simulated one, slowly; cuda-sim:sm_80 for another,"
+        + " cuda-sim:sm_90a:hardware-model for tensor cores that add up as coarsely as real ones";
   }
 
   @Override

@@ -8,6 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.example.SimulatedGpu;
 import dev.minifloat.Backend;
 import dev.minifloat.Backends;
+import dev.minifloat.DType;
+import dev.minifloat.Gemm;
+import dev.minifloat.HostTensor;
+import dev.minifloat.Scope;
+import dev.minifloat.Tensor;
 import dev.minifloat.cuda.driver.DriverFunction;
 import dev.minifloat.cuda.sim.SimulatedDriver;
 import dev.minifloat.kernels.KernelCatalog;
@@ -54,6 +59,40 @@ class SimulatedCudaProviderTest {
           "name: there is no simulated device \"%s\"; there are %s"
               .formatted(device, String.join(", ", SimulatedDriver.kinds())),
           refusal.getMessage());
+    }
+  }
+
+  /**
+   * Products of E4M3 on 9.0, 64 · 64 and 31 times 2⁻⁶ · 2⁻⁸, which make four units in the last
+   * place of F32. Tensor cores that keep 13 fraction bits lose each of the 31.
+   */
+  @Test
+  void namesChooseHowTensorCoresAddUp() {
+    assertEquals(4096 + 0x1p-9f, sumOn("cuda-sim:sm_90a"));
+    assertEquals(4096 + 0x1p-9f, sumOn("cuda-sim:sm_90a:exact"));
+    assertEquals(4096, sumOn("cuda-sim:sm_90a:hardware-model"));
+    IllegalArgumentException refusal =
+        assertThrows(
+            IllegalArgumentException.class, () -> Backends.open("cuda-sim:sm_90a:coarse").close());
+    assertEquals(
+        "name: simulated tensor cores can't add up as \"coarse\"; there are exact,"
+            + " sequential-f32, hardware-model",
+        refusal.getMessage());
+  }
+
+  private static float sumOn(String name) {
+    int rows = 20;
+    float[] left = new float[rows * 32];
+    float[] right = new float[rows * 32];
+    for (int i = 0; i < left.length; i++) {
+      left[i] = i % 32 == 0 ? 64 : 0x1p-6f;
+      right[i] = i % 32 == 0 ? 64 : 0x1p-8f;
+    }
+    try (Backend backend = Backends.open(name);
+        Scope scope = backend.scope()) {
+      Tensor a = scope.convert(scope.upload(HostTensor.of(left, rows, 32)), DType.F8_E4M3);
+      Tensor b = scope.convert(scope.upload(HostTensor.of(right, rows, 32)), DType.F8_E4M3);
+      return scope.download(scope.gemm(Gemm.of(a, b.transposed()))).toFloats()[rows + 1];
     }
   }
 

@@ -33,14 +33,14 @@ public final class Simulator {
   /**
    * A new driver with one device.
    *
-   * @param device such as sm_89
+   * @param device such as sm_89, or sm_89:hardware-model
    * @param name what messages call the driver
    * @throws IllegalArgumentException if there is no such device, naming those that there are
    * @throws DriverUnavailableException if native access is denied
    */
   public Driver open(String device, String name) {
     List<String> devices = provider.devices();
-    if (!devices.contains(device)) {
+    if (!devices.contains(device.split(":", 2)[0])) {
       throw new IllegalArgumentException(
           "name: there is no simulated device \"%s\"; there are %s"
               .formatted(device, String.join(", ", devices)));
