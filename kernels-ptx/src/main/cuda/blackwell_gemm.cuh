@@ -13,13 +13,32 @@
 // These tensor cores keep 25 or so bits of a sum, so an accumulator holds all of K. Only where scales
 // change along K it holds 128 bytes of it, and is multiplied by the factor and added to F32 sums.
 //
+// Scales of blocks of 32 or 16 elements (KIND) go with the tiles: each fetching thread brings those of one
+// row of each operand, in the order in which copies to Tensor Memory want them, and the multiplying thread
+// has them copied there before it multiplies. Four columns hold a word of four scales for 128 rows:
+//
+//   shared memory      16 bytes for each of 32 rows r: words of rows r, r + 32, r + 64, r + 96
+//   Tensor Memory      row r in lane r % 32 of each quarter, column r / 32
+//
+// What has other scales then, or none, gets ones, and is scaled at the end.
+//
 // Grid and the order of tiles: as in hopper_gemm.
 #pragma once
 
 #include "blackwell_ptx.cuh"
+#include "block_tiles.cuh"
 #include "hopper_gemm.cuh"
 
-template <class Mma, int A, int B, uint32_t FORMATS>
+template <class Mma>
+constexpr int WORDS_OF_SCALES = 0;
+template <>
+constexpr int WORDS_OF_SCALES<TensorMxF8> = TensorMxF8::SCALES;
+template <>
+constexpr int WORDS_OF_SCALES<TensorMxF4> = TensorMxF4::SCALES;
+template <>
+constexpr int WORDS_OF_SCALES<TensorNvF4> = TensorNvF4::SCALES;
+
+template <class Mma, int A, int B, uint32_t FORMATS, int KIND = UNSCALED>
 struct BlackwellGemm {
   static constexpr int BM = 128;
   static constexpr int BN = 128;
@@ -39,9 +58,20 @@ struct BlackwellGemm {
   // Four floats behind each row put what eight threads write at once into different banks.
   static constexpr int PITCH = BN + 4;
   static_assert(Format<A>::bits == Format<B>::bits, "both operands have the same elements in a tile");
+  // Elements that a map's column has: bytes are counted where elements are halves of them.
+  static constexpr int IN_COLUMN = Format<A>::bits < 8 ? 8 / Format<A>::bits : 1;
+  static constexpr bool SCALED = KIND != UNSCALED;
+  // Of scales for a row in a tile: four steps of 32 bytes, four scales in a word.
+  static constexpr int WORDS = SCALED ? WORDS_OF_SCALES<Mma> : 1;
+  // What a word of scales takes up in Tensor Memory.
+  static constexpr int SCALE_COLUMNS = 4;
+  static constexpr int COLUMNS = ACCUMULATORS * BN * (SCALED ? 2 : 1);
+  static_assert(!SCALED || COLUMNS >= ACCUMULATORS * BN + 2 * WORDS * SCALE_COLUMNS,
+                "scales lie behind the accumulators");
 
   struct Shared {
     uint8_t tiles[STAGES][STAGE_BYTES];
+    uint32_t scales[SCALED ? STAGES : 0][2][WORDS][BM];
     float sums[BM * PITCH];
     float factors[STAGES][BM];
     float across[BN];
@@ -62,14 +92,19 @@ struct BlackwellGemm {
     bool deepB;
 
     DEVICE bool deep() const { return deepA || deepB; }
+
+    // Whether each fetching thread brings something with a tile.
+    DEVICE bool brings() const { return SCALED || deep(); }
   };
 
   static DEVICE void fetch(Shared& shared, const TensorMap& mapA, const TensorMap& mapB,
                            const View& a, const View& b, const Work& work) {
     int thread = threadIdx.x - TAKING;
-    if (!work.deep() && thread != 0) {
+    if (!work.brings() && thread != 0) {
       return;
     }
+    // Rows in the order in which their scales lie, so that a warp writes words side by side.
+    int scaled = thread % 4 * WARP + thread / 4;
     uint32_t turn = 0;
 #pragma unroll 1
     for (int64_t t = blockIdx.x; t < work.tiles; t += gridDim.x) {
@@ -81,19 +116,49 @@ struct BlackwellGemm {
       // Matrices that are repeated lie in a map of one.
       int matrixA = a.rank > 2 && strideFromEnd(a, 3) != 0 ? (int)tile.matrix : 0;
       int matrixB = b.rank > 2 && strideFromEnd(b, 3) != 0 ? (int)tile.matrix : 0;
+      ScaleRow<KIND, WORDS> scalesA(left, scaled);
+      ScaleRow<KIND, WORDS> scalesB(right, scaled);
+      // Scales are loaded a step ahead: their way from memory is as long as a step.
+      uint32_t nextA[WORDS];
+      uint32_t nextB[WORDS];
+      if constexpr (SCALED) {
+        scalesA.load(nextA, 0);
+        scalesB.load(nextB, 0);
+      }
 #pragma unroll 1
       for (int64_t k = 0; k < work.depth; k += DEPTH) {
-        float factor = (work.deepA ? down.at(k) : 1) * (work.deepB ? across.at(k) : 1);
+        float factor = 1;
+        uint32_t wordsA[WORDS];
+        uint32_t wordsB[WORDS];
+        if constexpr (SCALED) {
+#pragma unroll
+          for (int w = 0; w < WORDS; w++) {
+            wordsA[w] = nextA[w];
+            wordsB[w] = nextB[w];
+          }
+          scalesA.load(nextA, k + DEPTH);
+          scalesB.load(nextB, k + DEPTH);
+        } else {
+          factor = (work.deepA ? down.at(k) : 1) * (work.deepB ? across.at(k) : 1);
+        }
         int stage = turn % STAGES;
         uint32_t full = sharedAddress(&shared.full[stage]);
         awaitPhase(sharedAddress(&shared.empty[stage]), turn / STAGES % 2 ^ 1);
         if (thread == 0) {
           uint32_t to = sharedAddress(shared.tiles[stage]);
           arriveExpecting(full, STAGE_BYTES);
-          copyBox(to, mapA, (int)k, tile.row, matrixA, full);
-          copyBox(to + TILE_A, mapB, (int)k, tile.column, matrixB, full);
+          copyBox(to, mapA, (int)(k / IN_COLUMN), tile.row, matrixA, full);
+          copyBox(to + TILE_A, mapB, (int)(k / IN_COLUMN), tile.column, matrixB, full);
         }
-        if (work.deep()) {
+        if constexpr (SCALED) {
+#pragma unroll
+          for (int w = 0; w < WORDS; w++) {
+            shared.scales[stage][0][w][thread] = wordsA[w];
+            shared.scales[stage][1][w][thread] = wordsB[w];
+          }
+          fenceProxies();
+          arrive(full);
+        } else if (work.deep()) {
           shared.factors[stage][thread] = factor;
           arrive(full);
         }
@@ -121,11 +186,26 @@ struct BlackwellGemm {
         fenceAfter();
         uint64_t left = tensorDescriptor(sharedAddress(shared.tiles[stage]));
         uint64_t right = left + TILE_A / 16;
+        uint32_t scalesA = sums + ACCUMULATORS * BN;
+        uint32_t scalesB = scalesA + WORDS * SCALE_COLUMNS;
+        if constexpr (SCALED) {
+#pragma unroll
+          for (int w = 0; w < WORDS; w++) {
+            copyScales(scalesA + w * SCALE_COLUMNS, sharedAddress(shared.scales[stage][0][w]));
+            copyScales(scalesB + w * SCALE_COLUMNS, sharedAddress(shared.scales[stage][1][w]));
+          }
+        }
         // 32 bytes of K at a time.
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-          Mma::multiply(sums + accumulator * BN, left + i * 2, right + i * 2, FORMATS,
-                        !begins || i > 0);
+          if constexpr (SCALED) {
+            int word = i * WORDS / 4 * SCALE_COLUMNS;
+            Mma::multiply(sums + accumulator * BN, left + i * 2, right + i * 2, FORMATS,
+                          i * WORDS % 4, scalesA + word, scalesB + word, !begins || i > 0);
+          } else {
+            Mma::multiply(sums + accumulator * BN, left + i * 2, right + i * 2, FORMATS,
+                          !begins || i > 0);
+          }
         }
         arriveWhenDone(sharedAddress(&shared.empty[stage]));
         if (ends) {
@@ -134,6 +214,15 @@ struct BlackwellGemm {
         }
         turn++;
       }
+    }
+  }
+
+  // What a row is multiplied by at the end.
+  static DEVICE float wholeFactor(const Strip& strip, int row) {
+    if constexpr (SCALED) {
+      return ScaleRow<KIND, WORDS>(strip, row).factor;
+    } else {
+      return RowScales(strip, row).at(0);
     }
   }
 
@@ -189,9 +278,9 @@ struct BlackwellGemm {
       }
       Strip left(a, tile.matrix, tile.row, work.depth);
       Strip right(b, tile.matrix, tile.column, work.depth);
-      float down = work.deepA ? 1 : RowScales(left, row).at(0);
+      float down = work.deepA ? 1 : wholeFactor(left, row);
       if (threadIdx.x < BN) {
-        shared.across[threadIdx.x] = work.deepB ? 1 : RowScales(right, threadIdx.x).at(0);
+        shared.across[threadIdx.x] = work.deepB ? 1 : wholeFactor(right, threadIdx.x);
       }
       syncThreads(1, TAKING);
 #pragma unroll
@@ -218,13 +307,13 @@ struct BlackwellGemm {
     work.rows = (int)((m + BM - 1) / BM);
     work.columns = (int)((n + BN - 1) / BN);
     work.tiles = batch * work.rows * work.columns;
-    work.deepA = scaleDepth(a, work.depth) < work.depth;
-    work.deepB = scaleDepth(b, work.depth) < work.depth;
+    work.deepA = !SCALED && scaleDepth(a, work.depth) < work.depth;
+    work.deepB = !SCALED && scaleDepth(b, work.depth) < work.depth;
     bool multiplies = threadIdx.x >= TAKING + FETCHING;
     if (threadIdx.x == 0) {
 #pragma unroll 1
       for (int s = 0; s < STAGES; s++) {
-        initBarrier(&shared.full[s], work.deep() ? 1 + FETCHING : 1);
+        initBarrier(&shared.full[s], work.brings() ? 1 + FETCHING : 1);
         initBarrier(&shared.empty[s], work.deep() ? 1 + TAKING_WARPS : 1);
       }
 #pragma unroll 1
@@ -235,7 +324,7 @@ struct BlackwellGemm {
       fenceBarriers();
     }
     if (multiplies) {
-      allocateColumns<ACCUMULATORS * BN>(&shared.columns);
+      allocateColumns<COLUMNS>(&shared.columns);
     }
     fenceBefore();
     __syncthreads();
@@ -250,7 +339,7 @@ struct BlackwellGemm {
     fenceBefore();
     __syncthreads();
     if (multiplies) {
-      freeColumns<ACCUMULATORS * BN>(shared.columns);
+      freeColumns<COLUMNS>(shared.columns);
     }
   }
 };

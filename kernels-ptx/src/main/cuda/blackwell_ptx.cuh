@@ -66,6 +66,51 @@ TENSOR_PRODUCT(TensorF16, "f16")
 
 #undef TENSOR_PRODUCT
 
+// 128 × 128 sums in F32 of formats A and B, by the kind's numbers, both along K and with scales, powers
+// of two or E4M3.
+template <int A, int B, bool POWERS>
+struct ScaledFormats {
+  static constexpr uint32_t descriptor = (uint32_t)A << 7 | (uint32_t)B << 10 | 128u / 8 << 17 |
+                                         (uint32_t)POWERS << 23 | 128u / 16 << 24;
+};
+
+// Products of blocks that have scales: SCALES_EACH of a row for 32 bytes of K, bytes of a word in
+// Tensor Memory from `byte` on.
+#define SCALED_PRODUCT(NAME, KIND, SCALES_EACH)                                                 \
+  struct NAME {                                                                                 \
+    static constexpr int SCALES = SCALES_EACH;                                                  \
+    static DEVICE void multiply(uint32_t sums, uint64_t a, uint64_t b, uint32_t formats,        \
+                                uint32_t byte, uint32_t scalesA, uint32_t scalesB, bool adds) { \
+      asm volatile(                                                                             \
+          "{\n\t"                                                                               \
+          ".reg .pred adds;\n\t"                                                                \
+          "setp.ne.u32 adds, %6, 0;\n\t"                                                        \
+          "tcgen05.mma.cta_group::1.kind::" KIND " [%0], %1, %2, %3, [%4], [%5], adds;\n\t"     \
+          "}" ::"r"(sums),                                                                      \
+          "l"(a), "l"(b), "r"(formats | byte << 29 | byte << 4), "r"(scalesA), "r"(scalesB),    \
+          "r"((uint32_t)adds)                                                                   \
+          : "memory");                                                                          \
+    }                                                                                           \
+  };
+
+SCALED_PRODUCT(TensorMxF8, "mxf8f6f4.block_scale.block32", 1)
+SCALED_PRODUCT(TensorMxF4, "mxf4.block_scale.block32", 2)
+SCALED_PRODUCT(TensorNvF4, "mxf4nvf4.block_scale.block16", 4)
+
+#undef SCALED_PRODUCT
+
+// Copies 32 × 16 bytes of shared memory, one behind the other, to 4 columns of each quarter of the
+// lanes. What the thread issues to the tensor cores next finds them there.
+DEVICE void copyScales(uint32_t columns, uint32_t from) {
+  // Rows of 16 bytes, not swizzled: 128 bytes from eight to the next.
+  uint64_t descriptor = (uint64_t)0x4008 << 32 | (from & 0x3FFFF) >> 4;
+  asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" ::"r"(columns), "l"(descriptor)
+               : "memory");
+}
+
+// What this thread wrote to shared memory comes before copies and products that follow a barrier.
+DEVICE void fenceProxies() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
 // 32 columns of the warp's lanes, one lane's in each thread, from an address on. Waits for them.
 DEVICE void loadColumns(float (&x)[32], uint32_t address) {
   asm volatile(

@@ -127,10 +127,8 @@ struct ScaleRow {
       }
       return;
     }
-    int64_t first = k / BLOCK;
-    int64_t left = blocks - first;
-    int present = left >= BYTES ? BYTES : left > 0 ? (int)left : 0;
-    const uint8_t* from = scales + (present > 0 ? first : 0);
+    int present;
+    const uint8_t* from = at(k, present);
     if ((uint64_t)from % BYTES == 0) {
       if constexpr (BYTES == CHUNK) {
         copyAsync16(to, from, present);
@@ -140,13 +138,36 @@ struct ScaleRow {
     } else {
 #pragma unroll 1
       for (int w = 0; w < WORDS; w++) {
-        uint32_t word = 0;
-#pragma unroll 1
-        for (int b = 0; b < 4; b++) {
-          word |= w * 4 + b < present ? (uint32_t)from[w * 4 + b] << b * 8 : 0;
-        }
-        ((uint32_t*)to)[w] = word;
+        ((uint32_t*)to)[w] = gather(from, w, present);
       }
     }
+  }
+
+  // The same, into registers.
+  DEVICE void load(uint32_t (&words)[WORDS], int64_t k) const {
+    int present = 0;
+    const uint8_t* from = scaled ? at(k, present) : nullptr;
+    bool whole = present == BYTES && (uint64_t)from % 4 == 0;
+#pragma unroll
+    for (int w = 0; w < WORDS; w++) {
+      words[w] = !scaled ? ONES : whole ? ((const uint32_t*)from)[w] : gather(from, w, present);
+    }
+  }
+
+  // Where the scales of a tile that begins with element k are, and how many.
+  DEVICE const uint8_t* at(int64_t k, int& present) const {
+    int64_t first = k / BLOCK;
+    int64_t left = blocks - first;
+    present = left >= BYTES ? BYTES : left > 0 ? (int)left : 0;
+    return scales + (present > 0 ? first : 0);
+  }
+
+  static DEVICE uint32_t gather(const uint8_t* from, int w, int present) {
+    uint32_t word = 0;
+#pragma unroll 1
+    for (int b = 0; b < 4; b++) {
+      word |= w * 4 + b < present ? (uint32_t)from[w * 4 + b] << b * 8 : 0;
+    }
+    return word;
   }
 };

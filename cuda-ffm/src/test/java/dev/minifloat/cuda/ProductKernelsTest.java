@@ -198,6 +198,53 @@ class ProductKernelsTest {
             "gemm_blackwell_bf16",
             Operand.of(DType.BF16, NONE, 3, 18, 72),
             Operand.of(DType.BF16, NONE, 3, 72, 200)),
+        // Scales of blocks in Tensor Memory.
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_mx_e4m3_e4m3",
+            Operand.of(E4M3, MX, 140, 528),
+            Operand.turned(E4M3, MX, 528, 270)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_mx_e5m2_e4m3",
+            Operand.of(DType.F8_E5M2, MX, 2, 20, 80),
+            Operand.turned(E4M3, MX, 2, 80, 20)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_mx_e4m3_e5m2",
+            Operand.of(E4M3, ROWS, 20, 80),
+            Operand.turned(DType.F8_E5M2, MX, 80, 20)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_mx_e5m2_e5m2",
+            Operand.of(DType.F8_E5M2, MX, 600, 16),
+            Operand.turned(DType.F8_E5M2, ROWS, 16, 300)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_mxf4",
+            Operand.of(DType.F4_E2M1, MX, 140, 1056),
+            Operand.turned(DType.F4_E2M1, MX, 1056, 130)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_mxf4",
+            Operand.of(DType.F4_E2M1, MX, 20, 96),
+            Operand.turned(DType.F4_E2M1, ROWS, 96, 20)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_nvf4",
+            Operand.of(DType.F4_E2M1, Scaling.nvfp4(), 140, 1056),
+            Operand.turned(DType.F4_E2M1, Scaling.nvfp4(), 1056, 130)),
+        new Product(
+            "sm_100f",
+            "gemm_blackwell_nvf4",
+            Operand.of(DType.F4_E2M1, Scaling.nvfp4(), 2, 20, 96),
+            Operand.turned(DType.F4_E2M1, ONE, 2, 96, 20)),
+        // Rows that tensor maps don't reach.
+        new Product(
+            "sm_100f",
+            "gemm_f4_e2m1_f4_e2m1",
+            Operand.of(DType.F4_E2M1, MX, 20, 70),
+            Operand.turned(DType.F4_E2M1, MX, 70, 20)),
         // What tensor maps don't show, or the kernels don't scale.
         new Product(
             "sm_90a", NATIVE, Operand.of(E4M3, ROWS, 20, 40), Operand.turned(E4M3, ROWS, 40, 20)),

@@ -248,7 +248,7 @@ class CatalogTest {
         "gemm_block_e4m3_e4m3",
         CATALOG.find(Operation.GEMM, 121, eight, List.of("mx")).getFirst().entry());
     assertEquals(
-        "gemm_f8_e4m3_f8_e4m3",
+        "gemm_blackwell_mx_e4m3_e4m3",
         CATALOG.find(Operation.GEMM, 100, eight, List.of("mx")).getFirst().entry());
     assertEquals(
         "gemm_f8_native_e4m3_e4m3",

@@ -163,7 +163,7 @@ public final class Workloads {
   /** Whether the tensor cores that the kernel is made for scale such blocks themselves. */
   private boolean multipliesBlocks(Scaling scaling) {
     String name = scaling instanceof Scaling.Mx ? "mx" : "nvfp4";
-    return kernel.file().target().capability() >= 120
+    return kernel.file().target().capability() >= 100
         && kernel.operation() == Operation.GEMM
         && kernel.scalings().contains(name);
   }

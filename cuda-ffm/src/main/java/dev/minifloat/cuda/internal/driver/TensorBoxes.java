@@ -13,7 +13,7 @@ import java.lang.foreign.SegmentAllocator;
  * how large the boxes are that are copied (CUDA Driver API, {@code cuTensorMapEncodeTiled}). What
  * lies beyond an extent comes as zeros; rows are swizzled over 128 bytes.
  *
- * @param dtype of the elements: F16, BF16, F8_E4M3 or F8_E5M2
+ * @param dtype of the elements: F16, BF16, F8_E4M3 or F8_E5M2; F4_E2M1, of which two are a column
  * @param address of the first one, a multiple of 16
  * @param columns elements of K
  * @param rows of a matrix
@@ -72,7 +72,7 @@ public record TensorBoxes(
     return switch (dtype) {
       case F16 -> FLOAT16;
       case BF16 -> BFLOAT16;
-      case F8_E4M3, F8_E5M2 -> UINT8;
+      case F8_E4M3, F8_E5M2, F4_E2M1 -> UINT8;
       default -> throw new IllegalArgumentException(dtype + " is not copied by tensor maps");
     };
   }

@@ -215,7 +215,7 @@ public final class DeviceView {
 
   /** Address of its first element, whose type has 8 bits or more. */
   public long address() {
-    return source.data() + offset * (source.dtype().bits() / 8);
+    return source.data() + offset * source.dtype().bits() / 8;
   }
 
   /** Whether elements of a row lie side by side. */

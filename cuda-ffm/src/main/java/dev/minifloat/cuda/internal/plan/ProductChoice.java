@@ -111,13 +111,17 @@ public sealed interface ProductChoice {
     int granule = Granules.of(kernel);
     Optional<Refusal> granules =
         a.refusesGranules("a", granule).or(() -> b.refusesGranules("b", granule));
-    return kernel.usesTensorMaps()
-        ? granules
-            .or(() -> TensorCopies.refuses("a", a))
-            .or(() -> TensorCopies.refuses("b", b))
+    if (!kernel.usesTensorMaps()) {
+      return granules;
+    }
+    Optional<Refusal> copies =
+        granules.or(() -> TensorCopies.refuses("a", a)).or(() -> TensorCopies.refuses("b", b));
+    // Others take each row's scales as they are.
+    return kernel.scalings().contains("block")
+        ? copies
             .or(() -> a.refusesBlocks("a", 1, granule))
             .or(() -> b.refusesBlocks("b", kernel.tile().get(1), granule))
-        : granules;
+        : copies;
   }
 
   /** The kernel that takes any views. */

@@ -18,18 +18,24 @@ public final class TensorCopies {
 
   /** The boxes of an operand that a kernel doesn't refuse. */
   public static TensorBoxes boxes(DeviceView view, int boxRows) {
-    int size = view.dtype().bits() / Byte.SIZE;
+    int bits = view.dtype().bits();
+    // Columns of a map are elements, or bytes that have several.
+    int size = Math.max(1, bits / Byte.SIZE);
+    int inColumn = Math.max(1, Byte.SIZE / bits);
     boolean isOne = view.rank() < 3 || view.extent(-3) == 1 || view.stride(-3) == 0;
     long rows = view.extent(-2);
-    long rowBytes = rows == 1 ? distance(view.extent(-1) * size) : view.stride(-2) * size;
+    long rowBytes =
+        rows == 1
+            ? distance(view.extent(-1) * size / inColumn)
+            : view.stride(-2) * bits / Byte.SIZE;
     return new TensorBoxes(
         view.dtype(),
         view.address(),
-        view.extent(-1),
+        view.extent(-1) / inColumn,
         rows,
         isOne ? 1 : view.extent(-3),
         rowBytes,
-        isOne ? distance(rows * rowBytes) : view.stride(-3) * size,
+        isOne ? distance(rows * rowBytes) : view.stride(-3) * bits / Byte.SIZE,
         BOX_BYTES / size,
         boxRows);
   }
@@ -56,6 +62,14 @@ public final class TensorCopies {
             Refusal.of(
                 "copies tiles of 1 to 2^31 - 1 in each extent, and %s has %,d", name, extent));
       }
+    }
+    long inByte = Math.max(1, Byte.SIZE / view.dtype().bits());
+    boolean isWhole = view.offset() % inByte == 0 && view.extent(-1) % inByte == 0;
+    for (int dim = 2; dim <= view.rank(); dim++) {
+      isWhole &= view.extent(-dim) == 1 || view.stride(-dim) % inByte == 0;
+    }
+    if (!isWhole) {
+      return Optional.of(Refusal.of("wants rows of whole bytes, and those of %s aren't", name));
     }
     TensorBoxes boxes = boxes(view, 1);
     if (boxes.address() % ALIGNMENT != 0) {
