@@ -326,9 +326,7 @@ struct BlackwellGemm {
     if (multiplies) {
       allocateColumns<COLUMNS>(&shared.columns);
     }
-    fenceBefore();
     __syncthreads();
-    fenceAfter();
     if (threadIdx.x < TAKING) {
       take(shared, a, b, to, work, m, n);
     } else if (!multiplies) {
@@ -336,7 +334,6 @@ struct BlackwellGemm {
     } else if (threadIdx.x == TAKING + FETCHING) {
       multiply(shared, work);
     }
-    fenceBefore();
     __syncthreads();
     if (multiplies) {
       freeColumns<COLUMNS>(shared.columns);

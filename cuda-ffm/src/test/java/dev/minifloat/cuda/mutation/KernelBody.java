@@ -20,6 +20,9 @@ final class KernelBody {
   private static final Pattern REGISTER = Pattern.compile("%[a-z]+\\d+");
   private static final Pattern ADDRESS = Pattern.compile("\\[(%rd\\d+)(?:\\+-?\\d+)?\\]");
 
+  private static final Pattern COMPARES_HIGH_WORDS =
+      Pattern.compile("setp\\.(lt\\.u64.*, 4294967296|gt\\.u64.*, 4294967295);");
+
   /** What makes an address of another. */
   private static final Set<String> ADDRESSES =
       Set.of("cvta.to.global.u64", "mov.u64", "add.s64", "selp.b64", "mad.wide.s32");
@@ -79,7 +82,8 @@ final class KernelBody {
       if (defines.group(1).equals("and.b64") && defines.group(3).endsWith(", -4294967296")) {
         highWords.add(defines.group(2));
       } else if (defines.group(1).startsWith("setp.")
-          && highWords.contains(defines.group(3).split(",", 2)[0])) {
+          && (highWords.contains(defines.group(3).split(",", 2)[0])
+              || COMPARES_HIGH_WORDS.matcher(line(i)).matches())) {
         divisionPredicates.add(defines.group(2));
       }
     }

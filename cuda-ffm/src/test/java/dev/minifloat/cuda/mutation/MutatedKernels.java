@@ -45,6 +45,10 @@ final class MutatedKernels {
                 "gemm_hopper_e4m3_e4m3",
                 "gemm_hopper_e5m2_e4m3",
                 "gemm_hopper_bf16",
+                "gemm_blackwell_e4m3_e4m3",
+                "gemm_blackwell_bf16",
+                "gemm_blackwell_mx_e4m3_e5m2",
+                "gemm_blackwell_nvf4",
                 "skinny_1_f16",
                 "skinny_8_f4_e2m1",
                 "skinny_1_i4")

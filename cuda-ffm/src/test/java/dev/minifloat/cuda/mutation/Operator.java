@@ -242,7 +242,8 @@ enum Operator {
       if (init.matches()) {
         return List.of(init.group(1) + "1;", init.group(1) + "7;");
       }
-      return ARRIVES.matcher(line).matches() ? List.of("") : List.of();
+      boolean arrives = ARRIVES.matcher(line).matches() || COMMITS.matcher(line).matches();
+      return arrives ? List.of("") : List.of();
     }
   },
   /** A fence is left out. */
@@ -276,12 +277,55 @@ enum Operator {
             stage.group(1) + (Integer.parseInt(stage.group(2)) + 1) + stage.group(3));
       }
       Matcher upper = UPPER.matcher(line);
-      return upper.matches()
-          // 512 bytes instead of 1,024 from eight rows to the next; no swizzle.
+      if (!upper.matches()) {
+        return List.of();
+      }
+      long constant = Long.parseLong(upper.group(2));
+      return (constant >>> 32 & ~VERSION) == SWIZZLED
+          // 512 bytes instead of 1,024 from eight rows to the next; no swizzle; the next chunk.
           ? List.of(
-              upper.group(1) + (SWIZZLED - (32L << 32)) + ";",
-              upper.group(1) + (SWIZZLED - (1L << 62)) + ";")
+              upper.group(1) + (constant - (32L << 32)) + ";",
+              upper.group(1) + (constant - (1L << 62)) + ";",
+              upper.group(1) + (constant ^ 1) + ";")
           : List.of();
+    }
+  },
+  /** A tensor core's sums, or what a warp loads of them, are those of another column or lane. */
+  TENSOR_COLUMN {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher load = TENSOR_LOAD.matcher(line);
+      if (load.matches()) {
+        return List.of(load.group(1) + "+1];", load.group(1) + "+2097152];");
+      }
+      Matcher multiply = TENSOR_MMA.matcher(line);
+      if (!multiply.matches()) {
+        return List.of();
+      }
+      List<String> others = new ArrayList<>();
+      others.add(multiply.group(1) + "[" + multiply.group(2) + "+64], " + multiply.group(3) + ";");
+      Matcher scales = TENSOR_SCALES.matcher(line);
+      if (scales.matches()) {
+        others.add(scales.group(1) + "[" + scales.group(3) + "], [" + scales.group(2) + "], adds;");
+      }
+      return others;
+    }
+  },
+  /** Scales are copied to other columns of Tensor Memory, or products don't find them at all. */
+  TENSOR_COPY {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      Matcher copy = TENSOR_COPY_OF.matcher(line);
+      return copy.matches()
+          ? List.of("", copy.group(1) + "[" + copy.group(2) + "+1]" + copy.group(3))
+          : List.of();
+    }
+  },
+  /** A load of Tensor Memory isn't waited for. */
+  DROP_LOAD_WAIT {
+    @Override
+    List<String> mutations(KernelBody body, String line) {
+      return line.equals("tcgen05.wait::ld.sync.aligned;") ? List.of("") : List.of();
     }
   },
   /** A box is copied from another place. */
@@ -300,7 +344,10 @@ enum Operator {
   };
 
   /** The descriptor's constant part: swizzled over 128 bytes, 1,024 from eight rows to the next. */
-  private static final long SWIZZLED = 0x4000_0040L << 32;
+  private static final long SWIZZLED = 0x4000_0040;
+
+  /** What descriptors for Tensor Memory's products have besides. */
+  private static final long VERSION = 0x4000;
 
   private static final Pattern PARITY =
       Pattern.compile("(mbarrier\\.try_wait\\.parity\\..*, \\[.*\\], )%\\w+;");
@@ -309,11 +356,18 @@ enum Operator {
   private static final Pattern INIT = Pattern.compile("(mbarrier\\.init\\..*\\[.*\\], )%\\w+;");
   private static final Pattern ARRIVES =
       Pattern.compile("(@\\w+ )?mbarrier\\.arrive\\.shared::cta\\.b64 .*;");
-  private static final Pattern FENCE = Pattern.compile("(wgmma\\.)?fence\\..*;");
+  private static final Pattern COMMITS = Pattern.compile("tcgen05\\.commit\\..*;");
+  private static final Pattern TENSOR_LOAD = Pattern.compile("(tcgen05\\.ld\\..*\\[%\\w+)\\];");
+  private static final Pattern TENSOR_MMA =
+      Pattern.compile("(tcgen05\\.mma\\.\\S+ )\\[(%\\w+)\\], (.*);");
+  private static final Pattern TENSOR_SCALES =
+      Pattern.compile("(tcgen05\\.mma\\..*)\\[(%\\w+)\\], \\[(%\\w+)\\], adds;");
+  private static final Pattern TENSOR_COPY_OF =
+      Pattern.compile("(tcgen05\\.cp\\.\\S+ )\\[(%\\w+)\\](, .*)");
+  private static final Pattern FENCE = Pattern.compile("(wgmma\\.|tcgen05\\.)?fence(\\.|::).*;");
   private static final Pattern STAGE =
       Pattern.compile("(mad\\.wide\\.u32 [ab], %\\w+, )(\\d+)(, %\\w+;)");
-  private static final Pattern UPPER =
-      Pattern.compile("(or\\.b64\\s+%\\w+, %\\w+, )" + SWIZZLED + ";");
+  private static final Pattern UPPER = Pattern.compile("(or\\.b64\\s+%\\w+, %\\w+, )(\\d{1,19});");
   private static final Pattern COORDINATES =
       Pattern.compile("(cp\\.async\\.bulk\\.tensor\\.3d\\..*)\\{(%\\w+), (%\\w+), (%\\w+)(\\}.*)");
   private static final Pattern WAIT = Pattern.compile("cp\\.async\\.wait_group (\\d+);");

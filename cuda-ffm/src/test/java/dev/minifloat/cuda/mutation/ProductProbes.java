@@ -352,22 +352,34 @@ final class ProductProbes {
   private void ofTensorMaps() {
     Kind blocks = kind(DType.F8_E4M3, Scaling.block(1, 128));
     Kind wide = kind(DType.F8_E4M3, Scaling.block(128, 128));
-    ofTensorMaps(blocks, wide);
-    ofTensorMaps(kind(DType.F8_E4M3, ROWS), kind(DType.F8_E4M3, ROWS));
-    ofTensorMaps(kind(DType.F8_E5M2, Scaling.block(2, 128)), kind(DType.F8_E4M3, ROWS));
-    ofTensorMaps(kind(DType.F8_E5M2, Scaling.tensor()), wide);
-    ofTensorMaps(kind(DType.BF16, NONE), kind(DType.BF16, NONE));
+    ofTensorMaps("sm_90a", blocks, wide);
+    ofTensorMaps("sm_90a", kind(DType.F8_E4M3, ROWS), kind(DType.F8_E4M3, ROWS));
+    ofTensorMaps("sm_90a", kind(DType.F8_E5M2, Scaling.block(2, 128)), kind(DType.F8_E4M3, ROWS));
+    ofTensorMaps("sm_90a", kind(DType.F8_E5M2, Scaling.tensor()), wide);
+    ofTensorMaps("sm_90a", kind(DType.BF16, NONE), kind(DType.BF16, NONE));
+    ofTensorMaps("sm_100f", blocks, wide);
+    ofTensorMaps("sm_100f", kind(DType.F8_E4M3, ROWS), kind(DType.F8_E4M3, ROWS));
+    ofTensorMaps("sm_100f", kind(DType.BF16, NONE), kind(DType.BF16, NONE));
+    Kind e4m3 = kind(DType.F8_E4M3, Scaling.mx());
+    Kind e5m2 = kind(DType.F8_E5M2, Scaling.mx());
+    Kind nvfp4 = kind(DType.F4_E2M1, Scaling.nvfp4());
+    ofTensorMaps("sm_100f", e4m3, e5m2);
+    ofTensorMaps("sm_100f", e4m3, kind(DType.F8_E5M2, ROWS));
+    ofTensorMaps("sm_100f", nvfp4, nvfp4);
+    ofTensorMaps("sm_100f", kind(DType.F4_E2M1, ROWS), nvfp4);
   }
 
   /** More tiles than CTAs, more stages than there are places for, and everything that follows. */
-  private void ofTensorMaps(Kind a, Kind b) {
-    String device = "sm_90a";
+  private void ofTensorMaps(String device, Kind a, Kind b) {
+    // Elements of K in the same bytes.
+    long each = 8 / Math.min(8, a.dtype().bits());
     for (Extents of :
         List.of(
-            new Extents(1, 150, 264, 720),
-            new Extents(3, 50, 20, 272),
-            new Extents(1, 18, 20, 16),
-            new Extents(1, 1100, 140, 144))) {
+            new Extents(1, 150, 264, 720 * each),
+            new Extents(3, 50, 20, 272 * each),
+            new Extents(1, 18, 20, 16 * each),
+            new Extents(1, 1100, 140, 144 * each),
+            new Extents(1, 1100, 140, 128 * each))) {
       HostTensor left =
           of.batch() == 1
               ? Operands.exact(a.dtype(), a.scaling(), 1, of.m(), of.k())
@@ -380,15 +392,16 @@ final class ProductProbes {
           a + " × " + b + " by tensor maps, " + of,
           on -> List.of(on.gemm(Gemm.of(on.upload(left), on.upload(right).transposed()))));
     }
-    product(device, a, b, new Extents(3, 40, 52, 304), 0, ProductProbes::plain);
-    product(device, a, b, new Extents(1, 70, 20, 336), 0, ProductProbes::largest);
-    product(device, a, b, new Extents(1, 20, 40, 80), 0, ProductProbes::half);
-    product(device, a, b, new Extents(1, 20, 40, 80), 0, ProductProbes::added);
-    product(device, a, b, new Extents(1, 20, 40, 80), 0, ProductProbes::narrow);
-    product(device, a, b, new Extents(1, 20, 40, 48), 0, ProductProbes::infinite);
-    product(device, a, b, new Extents(1, 18, 12, 48), ACTIVATION, ProductProbes::activated);
-    poisoned(device, a, b, 20, 160);
-    poisoned(device, a, b, 140, 256);
+    product(device, a, b, new Extents(3, 40, 52, 304 * each), 0, ProductProbes::plain);
+    product(device, a, b, new Extents(1, 70, 20, 336 * each), 0, ProductProbes::largest);
+    Extents few = new Extents(1, 20, 40, 80 * each);
+    product(device, a, b, few, 0, ProductProbes::half);
+    product(device, a, b, few, 0, ProductProbes::added);
+    product(device, a, b, few, 0, ProductProbes::narrow);
+    product(device, a, b, new Extents(1, 20, 40, 48 * each), 0, ProductProbes::infinite);
+    product(device, a, b, new Extents(1, 18, 12, 48 * each), ACTIVATION, ProductProbes::activated);
+    poisoned(device, a, b, 20, 160 * each);
+    poisoned(device, a, b, 140, 256 * each);
     zeros(device, a, b);
   }
 

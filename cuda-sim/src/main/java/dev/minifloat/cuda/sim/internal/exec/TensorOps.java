@@ -1,5 +1,6 @@
 package dev.minifloat.cuda.sim.internal.exec;
 
+import dev.minifloat.cuda.sim.internal.memory.Clocks;
 import dev.minifloat.cuda.sim.internal.memory.DeviceFault;
 import dev.minifloat.cuda.sim.internal.memory.TensorMemory;
 import dev.minifloat.cuda.sim.internal.ptx.Instruction;
@@ -24,8 +25,7 @@ final class TensorOps {
       case ".mma" -> new TensorMmaOp(o, i);
       case ".cp" -> new TensorCopyOp(o, i);
       case ".commit" -> commit(o, i);
-      // What it orders is ordered by the waits and barriers beside it.
-      default -> MemoryOps.nothing();
+      default -> fence(first.equals(".fence::before_thread_sync"));
     };
   }
 
@@ -90,6 +90,20 @@ final class TensorOps {
       @Override
       void together(Warp warp, Frame frame, int lanes) {
         TensorAccess.await(warp, stores);
+      }
+    };
+  }
+
+  private static Op fence(boolean before) {
+    return new Op() {
+      @Override
+      void execute(Warp warp, Frame frame, int mask) {
+        Clocks clocks = warp.block.cluster().clocks();
+        if (before) {
+          clocks.fenceTensorBefore(warp.clusterIndex);
+        } else {
+          clocks.fenceTensorAfter(warp.clusterIndex);
+        }
       }
     };
   }

@@ -10,6 +10,10 @@ import java.util.Arrays;
  * <p>They know, too, which writes a {@code fence.proxy.async} has made visible to the async proxy
  * (PTX ISA, "Memory Consistency Model: Proxies"): those that came before the fence of whoever
  * executed it.
+ *
+ * <p>And of tcgen05 accesses, which a synchronisation orders only between two fences (PTX ISA,
+ * "tcgen05.fence"): what came before a warp's last fence::before_thread_sync, and what a warp had
+ * seen at its last fence::after_thread_sync.
  */
 public final class Clocks {
   private final int warps;
@@ -23,6 +27,14 @@ public final class Clocks {
 
   private int fences;
 
+  /** Of each warp, what it had seen at its last tcgen05.fence::after_thread_sync. */
+  private final int[][] tensorSeen;
+
+  /** Of each warp, how many tcgen05 accesses came before its last fence::before_thread_sync. */
+  private final int[] tensorFenced;
+
+  private int tensorAccesses;
+
   /** The clocks of a cluster with so many warps. */
   public Clocks(int warps) {
     this.warps = warps;
@@ -32,6 +44,8 @@ public final class Clocks {
     }
     fenced = new int[warps + 1];
     lastFence = new int[warps * 32 + 1];
+    tensorSeen = new int[warps][warps + 1];
+    tensorFenced = new int[warps];
   }
 
   /** The number that stands for the async proxy among threads. */
@@ -123,6 +137,31 @@ public final class Clocks {
    */
   boolean isFenced(int thread, int clock, int fencesBefore) {
     return lastFence[thread] > fencesBefore || clock <= fenced[thread >>> 5];
+  }
+
+  /** A warp executes {@code tcgen05.fence::before_thread_sync}. */
+  public void fenceTensorBefore(int warp) {
+    tensorFenced[warp] = tensorAccesses;
+  }
+
+  /** A warp executes {@code tcgen05.fence::after_thread_sync}. */
+  public void fenceTensorAfter(int warp) {
+    System.arraycopy(clocks[warp], 0, tensorSeen[warp], 0, warps + 1);
+  }
+
+  /** The number of one more access of Tensor Memory by a warp itself, from 1. */
+  int tensorAccess() {
+    return ++tensorAccesses;
+  }
+
+  /** Whether an access came before its warp's last fence::before_thread_sync. */
+  boolean isTensorFenced(int warp, int access) {
+    return access <= tensorFenced[warp];
+  }
+
+  /** The clock of another warp that this one had seen at its last fence::after_thread_sync. */
+  int tensorSeen(int warp, int other) {
+    return tensorSeen[warp][other];
   }
 
   @Override

@@ -15,7 +15,9 @@ import java.util.BitSet;
  *
  * <p>Of each quarter of a column the last accesses are kept, as {@link RaceDetector} keeps those of
  * shared memory: what tcgen05.mma and tcgen05.cp read and write is in flight until a tcgen05.commit
- * behind it has completed, and a warp sees it that has waited for that.
+ * behind it has completed, and a warp sees it that has waited for that. A wait orders accesses only
+ * if the warp has executed a tcgen05.fence::after_thread_sync behind it, and those of another warp
+ * only if that one has executed a fence::before_thread_sync behind them.
  */
 public final class TensorMemory {
   public static final int LANES = 128;
@@ -48,7 +50,7 @@ public final class TensorMemory {
   private final short[] reading = new short[COLUMNS * QUARTERS];
   private final int[] flyingPc = new int[COLUMNS * QUARTERS];
 
-  /** Of each quarter of a column, who wrote last and who read last: warp, clock, pc. */
+  /** Of each quarter of a column, who wrote last and who read last: warp, clock, pc, number. */
   private final int[][] lastWrite = new int[COLUMNS * QUARTERS][];
 
   private final int[][] lastRead = new int[COLUMNS * QUARTERS][];
@@ -208,6 +210,24 @@ public final class TensorMemory {
     if (last != null && last[0] != warp && clocks.seen(warp, last[0]) < last[1]) {
       throw race(place, what, before.formatted(places.describe(last[2])));
     }
+    if (last == null || last[0] == warp) {
+      return;
+    }
+    // What the tensor cores did is handed on by tcgen05.commit, which is a fence too.
+    boolean isAsync = last[0] == clocks.asyncThread() / 32;
+    String missing =
+        !isAsync && !clocks.isTensorFenced(last[0], last[3])
+            ? "before_thread_sync by its warp behind it"
+            : clocks.tensorSeen(warp, last[0]) < last[1]
+                ? "after_thread_sync behind the wait for it"
+                : "";
+    if (!missing.isEmpty()) {
+      throw race(
+          place,
+          what,
+          "an access by %s, with no tcgen05.fence::%s"
+              .formatted(places.describe(last[2]), missing));
+    }
   }
 
   /** A warp's tcgen05.ld or tcgen05.st. */
@@ -218,7 +238,7 @@ public final class TensorMemory {
     String what =
         "%s by warp %d of the cluster at %s"
             .formatted(writes ? "a write" : "a read", warp, places.describe(pc));
-    int[] stamp = {warp, clocks.now(warp), pc};
+    int[] stamp = {warp, clocks.now(warp), pc, clocks.tensorAccess()};
     for (int c = column; c < column + columns; c++) {
       int place = c * QUARTERS + quarter;
       if (writing[place] != 0 || (writes && reading[place] != 0)) {

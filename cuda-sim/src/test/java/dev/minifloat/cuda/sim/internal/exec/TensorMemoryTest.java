@@ -239,6 +239,48 @@ class TensorMemoryTest {
         "that its thread hasn't waited for");
   }
 
+  /** Warps load what was multiplied, and meet before the next multiplication. */
+  private static String loadBetweenProducts(String before, String after) {
+    return Blackwell.allocate(1)
+        + OPERANDS
+        + MMA
+        + COMMIT
+        + Blackwell.await(0)
+        + "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0}, [tw]; tcgen05.wait::ld.sync.aligned;\n"
+        + before
+        + "bar.sync 0;\n"
+        + after
+        + MMA
+        + COMMIT
+        + Blackwell.await(1).replace("WAIT", "AGAIN")
+        + Blackwell.free(1);
+  }
+
+  @Test
+  void synchronisationOrdersAccessesBetweenFencesAlone() {
+    String before = "tcgen05.fence::before_thread_sync;\n";
+    String after = "tcgen05.fence::after_thread_sync;\n";
+    run(loadBetweenProducts(before, after), 1);
+    faults(
+        DeviceFault.Kind.RACE,
+        loadBetweenProducts("", after),
+        "with no tcgen05.fence::before_thread_sync by its warp behind it");
+    faults(
+        DeviceFault.Kind.RACE,
+        loadBetweenProducts(before, ""),
+        "with no tcgen05.fence::after_thread_sync behind the wait for it");
+    faults(
+        DeviceFault.Kind.RACE,
+        Blackwell.allocate(1)
+            + OPERANDS
+            + MMA
+            + COMMIT
+            + Blackwell.await(0).replace("tcgen05.fence::after_thread_sync;", "")
+            + "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r0}, [tw]; tcgen05.wait::ld.sync.aligned;\n"
+            + Blackwell.free(1),
+        "with no tcgen05.fence::after_thread_sync behind the wait for it");
+  }
+
   @Test
   void allocationIsHeldToItsRules() {
     String alloc = "@warp0 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [slot], %d;\n";
