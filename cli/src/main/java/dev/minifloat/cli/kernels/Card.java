@@ -8,15 +8,15 @@ package dev.minifloat.cli.kernels;
  */
 public enum Card {
   /** SXM5. */
-  H100("H100 SXM", 90, 132, 1.98, 989.4, 1978.9, 1978.9, 3350, 2048, 32, 228),
+  H100("H100 SXM", 90, 132, 1.98, 989.4, 1978.9, 0, 1978.9, 3350, 2048, 32, 228),
   /** SXM5. */
-  H200("H200 SXM", 90, 132, 1.98, 989.4, 1978.9, 1978.9, 4800, 2048, 32, 228),
+  H200("H200 SXM", 90, 132, 1.98, 989.4, 1978.9, 0, 1978.9, 4800, 2048, 32, 228),
   /** Of an HGX board. */
-  B200("B200", 100, 148, 1.98, 2250, 4500, 4500, 8000, 2048, 32, 228),
+  B200("B200", 100, 148, 1.98, 2250, 4500, 9000, 4500, 8000, 2048, 32, 228),
   /** AD102. */
-  RTX_4090("RTX 4090", 89, 128, 2.52, 165.2, 330.3, 660.6, 1008, 1536, 24, 100),
+  RTX_4090("RTX 4090", 89, 128, 2.52, 165.2, 330.3, 0, 660.6, 1008, 1536, 24, 100),
   /** GB202. */
-  RTX_5090("RTX 5090", 120, 170, 2.407, 209.5, 419, 838, 1792, 1536, 24, 100);
+  RTX_5090("RTX 5090", 120, 170, 2.407, 209.5, 419, 1676, 838, 1792, 1536, 24, 100);
 
   private static final int REGISTERS = 65_536;
   private static final int WARP = 32;
@@ -33,6 +33,7 @@ public enum Card {
   private final double gigahertz;
   private final double halfTeraflops;
   private final double eightTeraflops;
+  private final double fourTeraflops;
   private final double integerTeraops;
   private final double gigabytes;
   private final int threads;
@@ -46,6 +47,7 @@ public enum Card {
       double gigahertz,
       double halfTeraflops,
       double eightTeraflops,
+      double fourTeraflops,
       double integerTeraops,
       double gigabytes,
       int threads,
@@ -57,6 +59,7 @@ public enum Card {
     this.gigahertz = gigahertz;
     this.halfTeraflops = halfTeraflops;
     this.eightTeraflops = eightTeraflops;
+    this.fourTeraflops = fourTeraflops;
     this.integerTeraops = integerTeraops;
     this.gigabytes = gigabytes;
     this.threads = threads;
@@ -89,12 +92,13 @@ public enum Card {
     return gigabytes * 1e9;
   }
 
-  /** Operations a second of its tensor cores, a multiply-add counting as two. */
+  /** Operations a second of its tensor cores, a multiply-add counting as two; 0 if it has none. */
   public double peak(Rate rate) {
     return 1e12
         * switch (rate) {
           case HALF -> halfTeraflops;
           case EIGHT -> eightTeraflops;
+          case FOUR -> fourTeraflops;
           case INTEGER -> integerTeraops;
         };
   }
@@ -105,6 +109,8 @@ public enum Card {
     HALF,
     /** FP8. */
     EIGHT,
+    /** FP4 with scales of blocks. */
+    FOUR,
     /** I8. */
     INTEGER
   }

@@ -41,7 +41,8 @@ public final class KernelMeter implements AutoCloseable {
   private static final Pattern MMA =
       Pattern.compile(
           "\\bmma\\.sync\\.aligned\\.m\\d+n\\d+k\\d+\\.row\\.col(?:\\.\\w+)*?\\.\\w+\\.(\\w+)\\.\\w+\\.\\w+"
-              + " |\\bwgmma\\.mma_async\\.sync\\.aligned\\.m\\d+n\\d+k\\d+\\.f32\\.(\\w+)\\.\\w+ ");
+              + " |\\bwgmma\\.mma_async\\.sync\\.aligned\\.m\\d+n\\d+k\\d+\\.f32\\.(\\w+)\\.\\w+ "
+              + "|\\btcgen05\\.mma\\.cta_group::\\d\\.kind::(\\w+)");
 
   private final KernelCatalog catalog;
   private final SimulatedDriver driver;
@@ -52,12 +53,26 @@ public final class KernelMeter implements AutoCloseable {
     /** Not at all. */
     NONE("none"),
     /** 1 × 128 of A, 128 × 128 of B, where elements can be scaled so. */
-    BLOCKS("128");
+    BLOCKS("128"),
+    /** Blocks of MX in both, by tensor cores that multiply them in. */
+    MX("mx"),
+    /** The same of NVFP4. */
+    NVFP4("nvfp4");
 
     private final String title;
 
     Scales(String title) {
       this.title = title;
+    }
+
+    /** Of an operand whose blocks have so many rows. */
+    private Scaling of(int rows) {
+      return switch (this) {
+        case NONE -> Scaling.none();
+        case BLOCKS -> Scaling.block(rows, BLOCK);
+        case MX -> Scaling.mx();
+        case NVFP4 -> Scaling.nvfp4();
+      };
     }
 
     @Override
@@ -79,8 +94,8 @@ public final class KernelMeter implements AutoCloseable {
 
   /**
    * The kernels that it can count, in the catalog's order: products whose warps multiply matrices
-   * of their registers, or whose warpgroups those of shared memory, compiled for exactly this
-   * target.
+   * of their registers, or whose warpgroups or tensor cores those of shared memory, compiled for
+   * exactly this target.
    */
   public List<KernelEntry> kernels(int capability) {
     return catalog.kernels().stream()
@@ -92,7 +107,17 @@ public final class KernelMeter implements AutoCloseable {
 
   /** Whether a kernel takes such scales. */
   public static boolean takes(KernelEntry kernel, Scales scales) {
-    return scales == Scales.NONE || kernel.scalings().contains("block");
+    List<String> taken = kernel.scalings();
+    // Older kernels decode such blocks, as they do others.
+    boolean multipliesBlocks =
+        kernel.file().target().capability() >= 100
+            && (taken.contains("mx") || taken.contains("nvfp4"));
+    return switch (scales) {
+      case NONE -> !multipliesBlocks;
+      case BLOCKS -> taken.contains("block");
+      case MX -> multipliesBlocks && taken.contains("mx");
+      case NVFP4 -> multipliesBlocks && taken.contains("nvfp4");
+    };
   }
 
   /**
@@ -137,8 +162,8 @@ public final class KernelMeter implements AutoCloseable {
     DType a = DType.valueOf(kernel.a().getFirst());
     DType b = DType.valueOf(kernel.b().getFirst());
     try (Scope scope = backend.scope()) {
-      Tensor left = operand(scope, a, scales, Scaling.block(1, BLOCK), m, k);
-      Tensor right = operand(scope, b, scales, Scaling.block(BLOCK, BLOCK), n, k);
+      Tensor left = operand(scope, a, scales.of(1), m, k);
+      Tensor right = operand(scope, b, scales.of(BLOCK), n, k);
       scope.gemm(Gemm.of(left, right.transposed()));
       backend.synchronize();
     }
@@ -151,16 +176,17 @@ public final class KernelMeter implements AutoCloseable {
   }
 
   /** Ones: what is counted doesn't depend on them. */
-  private static Tensor operand(
-      Scope on, DType dtype, Scales scales, Scaling blocks, int rows, int columns) {
+  private static Tensor operand(Scope on, DType dtype, Scaling scaling, int rows, int columns) {
     float[] ones = new float[rows * columns];
     Arrays.fill(ones, 1);
-    boolean scaled = scales == Scales.BLOCKS && blocks.isValidFor(dtype);
+    boolean scaled = !(scaling instanceof Scaling.None) && scaling.isValidFor(dtype);
     try (ReferenceBackend reference = new ReferenceBackend();
         Scope scope = reference.scope()) {
       Tensor x = scope.upload(HostTensor.of(ones, rows, columns));
       Tensor made =
-          scaled ? scope.quantize(x, QuantSpec.of(dtype).scaling(blocks)) : scope.convert(x, dtype);
+          scaled
+              ? scope.quantize(x, QuantSpec.of(dtype).scaling(scaling))
+              : scope.convert(x, dtype);
       return on.upload(scope.download(made));
     }
   }
@@ -175,6 +201,8 @@ public final class KernelMeter implements AutoCloseable {
       long blocks = depth / BLOCK;
       bytes += a.bits() <= 8 ? m * blocks * Float.BYTES : 0;
       bytes += b.bits() <= 8 ? Math.ceilDiv(n, BLOCK) * blocks * Float.BYTES : 0;
+    } else if (scales != Scales.NONE) {
+      bytes += (m + n) * depth / (scales == Scales.MX ? Scaling.Mx.BLOCK : Scaling.NvFp4.BLOCK);
     }
     return bytes;
   }
@@ -191,9 +219,12 @@ public final class KernelMeter implements AutoCloseable {
     int to = text.indexOf(".entry ", from + 1);
     Matcher mma = MMA.matcher(text).region(from, to < 0 ? text.length() : to);
     return mma.find()
-        ? switch (mma.group(1) == null ? mma.group(2) : mma.group(1)) {
+        ? switch (mma.group(1) != null
+            ? mma.group(1)
+            : mma.group(2) != null ? mma.group(2) : mma.group(3)) {
           case "f16", "bf16" -> Optional.of(Card.Rate.HALF);
-          case "e4m3", "e5m2" -> Optional.of(Card.Rate.EIGHT);
+          case "e4m3", "e5m2", "f8f6f4", "mxf8f6f4" -> Optional.of(Card.Rate.EIGHT);
+          case "mxf4", "mxf4nvf4" -> Optional.of(Card.Rate.FOUR);
           case "s8" -> Optional.of(Card.Rate.INTEGER);
           default -> Optional.empty();
         }

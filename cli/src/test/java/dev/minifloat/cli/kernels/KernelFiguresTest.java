@@ -46,7 +46,7 @@ class KernelFiguresTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {80, 89, 90})
+  @ValueSource(ints = {80, 89, 90, 100})
   void noKernelDoesMoreThanIsRecorded(int capability) throws IOException {
     Map<String, Recorded> recorded = recorded();
     List<String> worse = new ArrayList<>();

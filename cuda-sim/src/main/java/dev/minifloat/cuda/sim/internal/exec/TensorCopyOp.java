@@ -61,6 +61,7 @@ final class TensorCopyOp extends Op {
         block.tensorMemory().requireAllocated(column, columns, "a copy");
         block.tensorMemory().takeOff(column, columns, true, warp.clusterIndex, pc);
         RaceDetector races = block.shared().races();
+        block.launch().counters().sharedBytesRead += (long) rows * columns * 4;
         for (int row = 0; row < rows; row++) {
           for (int piece = 0; piece < columns / 4; piece++) {
             int offset = block.shared().range(address(row, piece), PIECE, PIECE);

@@ -198,6 +198,9 @@ final class TensorMmaOp extends Op {
       RaceDetector races = block.shared().races();
       int major = kMajor ? extent : kind.depth();
       int pieces = kMajor ? ROW_BYTES / PIECE : extent * kind.heldBits() / 8 / PIECE;
+      if (begins) {
+        block.launch().counters().sharedBytesRead += (long) major * pieces * PIECE;
+      }
       for (int i = 0; i < major; i++) {
         for (int piece = 0; piece < pieces; piece++) {
           int offset = block.shared().range(address(of, kMajor, i, piece), PIECE, PIECE);
