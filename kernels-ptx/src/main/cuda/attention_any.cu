@@ -7,8 +7,8 @@
 // A CTA of 4 warps has 16 queries of one head, a warp 4 of them. It goes through the keys 32 at a
 // time: K decoded to shared memory, a key's scores for the lane that has it, and V decoded to the
 // same place, whose columns lane, lane + 32, … a lane sums. Sums are relative to the largest score
-// so far, and shrink when a larger one comes. Grid: (ceil(queries / 16), min(heads, 65535),
-// min(batch, 65535)).
+// so far, and shrink when a larger one comes. Grid: (ceil(queries / 16), 1, min(batch · heads,
+// 65535)).
 #include "math.cuh"
 #include "view.cuh"
 #include "warp.cuh"
@@ -219,13 +219,15 @@ extern "C" __global__ void __launch_bounds__(WARPS* WARP, 4)
     attention_any(const View q, const View k, const View v, float scale, const View lengths,
                   int causal, int dtype, void* out) {
   __shared__ Shared shared;
-  for (int64_t entry = blockIdx.z; entry < q.extent[0]; entry += gridDim.z) {
+  uint64_t heads = (uint64_t)q.extent[1];
+  int64_t pairs = q.extent[0] * q.extent[1];
+  for (int64_t pair = blockIdx.z; pair < pairs; pair += gridDim.z) {
+    int64_t entry = (int64_t)quotient((uint64_t)pair, heads);
     int64_t length = k.extent[2];
     if (lengths.data != nullptr) {
       length = (int32_t)loadCode<32>(lengths.data, lengths.offset + entry * lengths.stride[0]);
     }
-    for (int64_t head = blockIdx.y; head < q.extent[1]; head += gridDim.y) {
-      attend(shared, q, k, v, scale, length, causal, dtype, out, entry, head);
-    }
+    int64_t head = pair - entry * (int64_t)heads;
+    attend(shared, q, k, v, scale, length, causal, dtype, out, entry, head);
   }
 }

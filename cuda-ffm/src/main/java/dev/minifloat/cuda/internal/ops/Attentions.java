@@ -30,8 +30,8 @@ final class Attentions {
         kernel,
         LaunchGrid.of(
             Math.ceilDiv(q.rows(), kernel.tile().getFirst()),
-            Math.min(q.dim(1), LaunchGrid.MAX_YZ),
-            Math.min(q.dim(0), LaunchGrid.MAX_YZ)),
+            1,
+            Math.min(q.dim(0) * q.dim(1), LaunchGrid.MAX_YZ)),
         with ->
             with.view(DeviceView.of(call.q(), 4))
                 .view(DeviceView.of(call.k(), 4))
