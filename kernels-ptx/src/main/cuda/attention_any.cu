@@ -171,6 +171,7 @@ DEVICE void attend(Shared& shared, const View& q, const View& k, const View& v, 
   fill<CTA_QUERIES, false>(
       shared.q, q, q.offset + entry * q.stride[0] + head * q.stride[1] + block * q.stride[2],
       queries - block, width);
+  __syncthreads();
   Attended attended;
 #pragma unroll 1
   for (int64_t key = 0; key < end; key += KEYS) {
@@ -194,21 +195,27 @@ DEVICE void attend(Shared& shared, const View& q, const View& k, const View& v, 
     }
     __syncthreads();
   }
+  // The quotients go where the warp's queries were, each lane's columns for itself: to encode them
+  // takes much text.
+  float* own = shared.q[threadIdx.x / WARP * QUERIES] + lane;
 #pragma unroll
   for (int i = 0; i < QUERIES; i++) {
-    int64_t query = first + i;
     float sum = warpReduce(attended.weights[i], Sum());
-    if (query < queries) {
-      // Without a key that counts the result is 0; with scores of -Inf alone, 0 / 0.
-      bool none = seen(query, queries, keys, length, causal) == 0;
-      int64_t at = ((entry * queries + query) * heads + head) * width;
 #pragma unroll
-      for (int part = 0; part < PARTS; part++) {
-        int column = part * WARP + lane;
-        if (column < width) {
-          put(dtype, out, at + column, none ? 0 : attended.values[i][part] / sum);
-        }
+    for (int part = 0; part < PARTS; part++) {
+      if (part * WARP < width) {
+        own[i * MAX_WIDTH + part * WARP] = attended.values[i][part] / sum;
       }
+    }
+  }
+#pragma unroll 1
+  for (int i = 0; i < QUERIES && first + i < queries; i++) {
+    // Without a key that counts the result is 0; with scores of -Inf alone it is 0 / 0.
+    bool none = seen(first + i, queries, keys, length, causal) == 0;
+    int64_t at = ((entry * queries + first + i) * heads + head) * width + lane;
+#pragma unroll 1
+    for (int column = 0; column + lane < width; column += WARP) {
+      put(dtype, out, at + column, none ? 0 : own[i * MAX_WIDTH + column]);
     }
   }
   // The next head's queries come into the same memory.
