@@ -63,6 +63,14 @@ final class AttentionProbes {
           "to results of " + dtype,
           Math.max(FLOATS, Probes.tolerance(dtype)),
           on -> List.of(on.attention(typed(on, DType.F32).output(dtype))));
+      // Of one key the result is its value, rounded.
+      add(
+          "to one key, results of " + dtype,
+          0,
+          on -> {
+            Tensor v = on.upload(Operands.normal(15, 2, 3, 1, 50));
+            return List.of(on.attention(Attention.of(v, v, v).output(dtype)));
+          });
     }
     for (DType dtype : List.of(DType.F8_E4M3, DType.F8_E5M2)) {
       for (Scaling scaling : List.of(NONE, Scaling.tensor(), Scaling.rows())) {
