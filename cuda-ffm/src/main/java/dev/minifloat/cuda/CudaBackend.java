@@ -5,7 +5,6 @@ import dev.minifloat.BackendUnavailableException;
 import dev.minifloat.Backends;
 import dev.minifloat.DType;
 import dev.minifloat.HostTensor;
-import dev.minifloat.Op;
 import dev.minifloat.Scaling;
 import dev.minifloat.Shape;
 import dev.minifloat.cuda.internal.driver.Device;
@@ -220,12 +219,6 @@ public final class CudaBackend extends BackendBase {
   @Override
   protected Storage allocate(DType dtype, Shape shape, Scaling scaling) {
     return session.allocate(dtype, shape, scaling);
-  }
-
-  /** The standard table but for attention, for which there is no kernel yet. */
-  @Override
-  public boolean supports(Op op, DType dtype, Scaling scaling) {
-    return op != Op.ATTENTION && super.supports(op, dtype, scaling);
   }
 
   @Override

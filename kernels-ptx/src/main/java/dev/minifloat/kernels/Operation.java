@@ -34,6 +34,8 @@ public enum Operation {
   L2_NORMALIZE,
   /** Means over sequences. */
   MEAN_POOL,
+  /** Softmax of scores times values, in one pass. */
+  ATTENTION,
   /** The shares of a dot product. */
   DOT,
   /** The sum of the shares. */

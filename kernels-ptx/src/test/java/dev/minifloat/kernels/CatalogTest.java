@@ -269,7 +269,8 @@ class CatalogTest {
               Operation.LAYER_NORM,
               Operation.RMS_NORM,
               Operation.L2_NORMALIZE,
-              Operation.MEAN_POOL)) {
+              Operation.MEAN_POOL,
+              Operation.ATTENTION)) {
         assertFalse(
             CATALOG.find(operation, 80, List.of(type.name()), List.of()).isEmpty(),
             operation + " of " + type);

@@ -1,6 +1,7 @@
 package dev.minifloat.cli.trace;
 
 import dev.minifloat.Activation;
+import dev.minifloat.Attention;
 import dev.minifloat.DType;
 import dev.minifloat.Gemm;
 import dev.minifloat.HostTensor;
@@ -92,6 +93,12 @@ public final class Workloads {
       case RMS_NORM -> rows(a, (on, x) -> on.rmsNorm(x, row(on, a, x), 1e-5f));
       case L2_NORMALIZE -> rows(a, Operations::l2Normalize);
       case MEAN_POOL -> List.of(on -> on.pool(tensor(on, a, 2, m, n), Pooling.MEAN, null));
+      case ATTENTION ->
+          List.of(
+              on -> {
+                Tensor q = tensor(on, a, 1, m, n);
+                on.attention(Attention.of(q, q, q));
+              });
       case DOT, DOT_SUM -> List.of(on -> on.dot(floats(on, m * n), floats(on, m * n)));
       case GEMV ->
           // No kernel for few rows takes scales of columns, nor columns that aren't side by side.

@@ -81,6 +81,7 @@ final class MutatedKernels {
                 "rms_norm_long_f32",
                 "l2_normalize_short_f32",
                 "mean_pool_f32",
+                "attention_any",
                 "dot_partial",
                 "dot_sum",
                 "gemv_any",

@@ -65,6 +65,7 @@ final class Probes {
     all.vectors();
     all.probes.addAll(EdgeProbes.all());
     all.probes.addAll(ProductProbes.all());
+    all.probes.addAll(AttentionProbes.all());
     return all.probes;
   }
 

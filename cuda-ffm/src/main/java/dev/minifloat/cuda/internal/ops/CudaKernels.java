@@ -5,7 +5,6 @@ import dev.minifloat.DType;
 import dev.minifloat.Overflow;
 import dev.minifloat.QuantSpec;
 import dev.minifloat.Rounding;
-import dev.minifloat.UnsupportedOpException;
 import dev.minifloat.cuda.internal.driver.DeviceMemory;
 import dev.minifloat.cuda.internal.plan.DeviceStorage;
 import dev.minifloat.cuda.internal.plan.KernelSet;
@@ -24,6 +23,7 @@ public final class CudaKernels implements Kernels {
   private final Quantizer quantizer;
   private final Pointwise pointwise;
   private final Rows rows;
+  private final Attentions attentions;
   private final Products products;
 
   /** Operations on a device's queue. */
@@ -35,6 +35,7 @@ public final class CudaKernels implements Kernels {
     quantizer = new Quantizer(queue, kernels);
     pointwise = new Pointwise(queue, kernels);
     rows = new Rows(queue, kernels);
+    attentions = new Attentions(queue, kernels);
     products = new Products(queue, kernels, copies);
   }
 
@@ -104,10 +105,9 @@ public final class CudaKernels implements Kernels {
     rows.softmax(x, scale, lengths, causal, out);
   }
 
-  /** Never asked for: the backend denies it. */
   @Override
   public void attention(AttentionCall call) {
-    throw new UnsupportedOpException("there is no kernel for attention on this device");
+    attentions.attention(call);
   }
 
   @Override
