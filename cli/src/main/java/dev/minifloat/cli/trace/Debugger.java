@@ -7,6 +7,7 @@ import dev.minifloat.cuda.sim.trace.TracedAccess;
 import dev.minifloat.cuda.sim.trace.TracedBarrier;
 import dev.minifloat.cuda.sim.trace.TracedInstruction;
 import dev.minifloat.cuda.sim.trace.TracedLaunch;
+import dev.minifloat.cuda.sim.trace.TracedMbarrier;
 import dev.minifloat.cuda.sim.trace.TracedRegister;
 import dev.minifloat.cuda.sim.trace.TracedWarp;
 import dev.minifloat.cuda.sim.trace.Tracer;
@@ -26,6 +27,13 @@ public final class Debugger implements Tracer {
   private static final int LANES = 32;
   private static final Set<String> NO_RESULT =
       Set.of("st", "red", "bra", "brx", "bar", "barrier", "cp", "ret", "exit", "stmatrix", "call");
+
+  /** Registers that are shown at a stop. */
+  private static final int MOST = 16;
+
+  /** Elements of a matrix that is drawn without being named. */
+  private static final int SMALL = 1024;
+
   private static final String PROMPT = "trace> ";
 
   private final String kernel;
@@ -174,8 +182,13 @@ public final class Debugger implements Tracer {
                                     origin.name(), origin.line(), sources.line(origin).strip())))));
     list(at.line(), at.line(), 2);
     before(warp);
-    for (TracedRegister register : at.registers()) {
+    List<TracedRegister> registers = at.registers();
+    for (TracedRegister register : registers.subList(0, Math.min(registers.size(), MOST))) {
       register(warp, register, null);
+    }
+    if (registers.size() > MOST) {
+      screen.paragraph(
+          "  … and %d more; 'registers' shows them".formatted(registers.size() - MOST));
     }
     for (String name : watched) {
       TracedRegister register = find(warp, name);
@@ -501,7 +514,16 @@ public final class Debugger implements Tracer {
     screen.cut("line %d, %s: registers as they are now".formatted(product.line(), product.text()));
     for (Fragment fragment : all) {
       boolean byDefault = ofNext != fragment.name().equals("D");
-      if (name.isEmpty() ? byDefault : fragment.name().equals(name)) {
+      boolean isSmall = fragment.values().size() <= SMALL;
+      if (name.isEmpty() && byDefault && !isSmall) {
+        screen.paragraph(
+            "%s  %d × %d: 'matrix %s' draws it"
+                .formatted(
+                    fragment.name(),
+                    fragment.rows(),
+                    fragment.columns(),
+                    fragment.name().toLowerCase(Locale.ROOT)));
+      } else if (name.isEmpty() ? byDefault : fragment.name().equals(name)) {
         drawing.matrix(fragment, lane, asLanes);
       }
     }
@@ -542,7 +564,18 @@ public final class Debugger implements Tracer {
 
   private void barriers(TracedWarp warp) {
     List<TracedBarrier> barriers = warp.block().barriers();
-    if (barriers.isEmpty()) {
+    List<TracedMbarrier> mbarriers = warp.block().mbarriers();
+    for (TracedMbarrier barrier : mbarriers) {
+      screen.paragraph(
+          "mbarrier at 0x%05x: phase %d, %d of %d arrivals have come%s"
+              .formatted(
+                  barrier.offset(),
+                  barrier.phase(),
+                  barrier.expected() - barrier.missing(),
+                  barrier.expected(),
+                  barrier.bytes() == 0 ? "" : ", %,d bytes haven't".formatted(barrier.bytes())));
+    }
+    if (barriers.isEmpty() && mbarriers.isEmpty()) {
       screen.line("nobody is at a barrier");
     }
     for (TracedBarrier barrier : barriers) {

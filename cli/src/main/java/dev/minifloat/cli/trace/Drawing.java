@@ -14,6 +14,7 @@ final class Drawing {
   private static final int LANES = 32;
   private static final int BANKS = 32;
   private static final int WORD = 4;
+  private static final int MOST_NAMES = 16;
 
   private final Screen screen;
 
@@ -47,13 +48,10 @@ final class Drawing {
   void matrix(Fragment matrix, int lane, boolean asLanes) {
     List<String> cells = new ArrayList<>();
     Set<String> registers = new LinkedHashSet<>();
-    int widest = 1;
+    int widest = Integer.toString(matrix.columns() - 1).length();
     for (int i = 0; i < matrix.values().size(); i++) {
       boolean own = matrix.lanes().get(i) == lane;
-      String cell =
-          asLanes
-              ? Integer.toString(matrix.lanes().get(i))
-              : Numbers.element(matrix.values().get(i));
+      String cell = asLanes ? place(matrix, i) : Numbers.element(matrix.values().get(i));
       cell += own && !screen.isColored() ? "*" : "";
       cells.add(cell);
       widest = Math.max(widest, cell.length());
@@ -62,6 +60,18 @@ final class Drawing {
       }
     }
     registers.remove("");
+    if (matrix.lanes().getFirst() < 0) {
+      screen.paragraph(
+          "%s  %d × %d %s in shared memory, its first element at %s"
+              .formatted(
+                  matrix.name(),
+                  matrix.rows(),
+                  matrix.columns(),
+                  matrix.type(),
+                  matrix.registers().getFirst()));
+      elements(matrix, lane, cells, widest);
+      return;
+    }
     screen.paragraph(
         "%s  %d × %d %s%s; lane %d holds %s of it%s"
             .formatted(
@@ -71,8 +81,26 @@ final class Drawing {
                 matrix.type(),
                 asLanes ? ", by lanes" : "",
                 lane,
-                registers.isEmpty() ? "constants" : String.join(" ", registers),
+                registers.isEmpty() ? "constants" : list(registers),
                 screen.isColored() ? "" : " (*)"));
+    elements(matrix, lane, cells, widest);
+  }
+
+  /** Names of registers, of many the first ones. */
+  private static String list(Set<String> registers) {
+    String names = String.join(" ", registers.stream().limit(MOST_NAMES).toList());
+    return registers.size() <= MOST_NAMES
+        ? names
+        : "%s … (%d registers)".formatted(names, registers.size());
+  }
+
+  /** The lane that holds an element, or where in shared memory it lies. */
+  private static String place(Fragment matrix, int i) {
+    int lane = matrix.lanes().get(i);
+    return lane < 0 ? matrix.registers().get(i) : Integer.toString(lane);
+  }
+
+  private void elements(Fragment matrix, int lane, List<String> cells, int widest) {
     int each = Math.max(1, (screen.width() - 4) / (widest + 1));
     for (int from = 0; from < matrix.columns(); from += each) {
       columns(matrix, lane, cells, widest, from, Math.min(matrix.columns(), from + each));

@@ -16,6 +16,9 @@ public interface TracedBlock {
   /** The barriers at which some warp has arrived. */
   List<TracedBarrier> barriers();
 
+  /** The barriers in its shared memory, by their offsets. */
+  List<TracedMbarrier> mbarriers();
+
   /**
    * Bytes of its shared memory.
    *

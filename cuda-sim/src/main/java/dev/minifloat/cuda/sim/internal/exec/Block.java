@@ -5,6 +5,7 @@ import dev.minifloat.cuda.sim.internal.memory.RaceDetector;
 import dev.minifloat.cuda.sim.internal.memory.SharedMemory;
 import dev.minifloat.cuda.sim.internal.memory.TensorMemory;
 import dev.minifloat.cuda.sim.internal.ptx.StateSpace;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 
@@ -215,6 +216,10 @@ final class Block {
   /** The mbarrier at an offset; null if none was set up there. */
   Mbarrier mbarrier(int offset) {
     return mbarriers.get(offset);
+  }
+
+  Collection<Mbarrier> mbarriers() {
+    return mbarriers.values();
   }
 
   void addMbarrier(Mbarrier barrier) {

@@ -4,8 +4,10 @@ import dev.minifloat.cuda.sim.trace.Place;
 import dev.minifloat.cuda.sim.trace.TracedBarrier;
 import dev.minifloat.cuda.sim.trace.TracedBlock;
 import dev.minifloat.cuda.sim.trace.TracedLaunch;
+import dev.minifloat.cuda.sim.trace.TracedMbarrier;
 import dev.minifloat.cuda.sim.trace.TracedWarp;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -44,6 +46,14 @@ final class BlockView implements TracedBlock {
       barrier.ifPresent(barriers::add);
     }
     return barriers;
+  }
+
+  @Override
+  public List<TracedMbarrier> mbarriers() {
+    return block.mbarriers().stream()
+        .map(Mbarrier::view)
+        .sorted(Comparator.comparingInt(TracedMbarrier::offset))
+        .toList();
   }
 
   @Override

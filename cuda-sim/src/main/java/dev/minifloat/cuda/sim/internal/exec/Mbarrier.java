@@ -3,6 +3,7 @@ package dev.minifloat.cuda.sim.internal.exec;
 import dev.minifloat.cuda.sim.internal.memory.Clocks;
 import dev.minifloat.cuda.sim.internal.memory.DeviceFault;
 import dev.minifloat.cuda.sim.internal.memory.SharedMemory;
+import dev.minifloat.cuda.sim.trace.TracedMbarrier;
 
 /**
  * A barrier in shared memory (PTX ISA, "mbarrier"). A phase is complete when as many arrivals as
@@ -78,6 +79,10 @@ final class Mbarrier {
 
   Block block() {
     return block;
+  }
+
+  TracedMbarrier view() {
+    return new TracedMbarrier(offset, phase, expected, pending, bytesToCome);
   }
 
   int offset() {

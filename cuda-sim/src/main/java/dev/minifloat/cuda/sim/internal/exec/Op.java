@@ -79,6 +79,11 @@ abstract class Op {
     return List.of();
   }
 
+  /** The same with what a warp reads of its block's shared memory. */
+  List<Fragment> fragments(Warp warp, Frame frame, List<TracedRegister> names) {
+    return fragments(frame, names);
+  }
+
   /** Undoes nothing and counts nothing: what an instruction does while it waits. */
   String waitsFor(Warp warp, int lane) {
     return "nothing";

@@ -107,7 +107,7 @@ final class WarpView implements TracedWarp {
     for (int i = 0; i < code.function().body().size(); i++) {
       Op op = ops[code.firstPc() + i];
       if (launch().instruction(op).equals(instruction)) {
-        return op.fragments(frame, launch().registers(code.function()));
+        return op.fragments(warp, frame, launch().registers(code.function()));
       }
     }
     return List.of();

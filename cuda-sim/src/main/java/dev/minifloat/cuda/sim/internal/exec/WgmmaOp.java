@@ -7,7 +7,11 @@ import dev.minifloat.cuda.sim.internal.ptx.Instruction;
 import dev.minifloat.cuda.sim.internal.ptx.Operand;
 import dev.minifloat.cuda.sim.internal.ptx.PtxException;
 import dev.minifloat.cuda.sim.internal.ptx.PtxType;
+import dev.minifloat.cuda.sim.trace.Fragment;
+import dev.minifloat.cuda.sim.trace.TracedRegister;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * wgmma.mma_async: D = ±A·±B + D, 64 rows, the warps of a warpgroup having sixteen each (PTX ISA,
@@ -193,6 +197,34 @@ final class WgmmaOp extends SyncOp {
     counters.multiplyAdds += 16L * columns * depth;
     // Each warp has its 16 rows of A; the four share one reading of B.
     counters.sharedBytesRead += (a == null ? 0 : 16 * ROW_BYTES) + columns * ROW_BYTES / 4;
+  }
+
+  /** The warp's own rows of A and of the sums, and all of B. */
+  @Override
+  List<Fragment> fragments(Warp warp, Frame frame, List<TracedRegister> names) {
+    int part = warp.index % Warpgroup.WARPS;
+    int lane = Integer.numberOfTrailingZeros(warp.live);
+    FragmentReader reader = new FragmentReader(frame, names);
+    List<Fragment> all = new ArrayList<>();
+    try {
+      if (aDescriptor < 0) {
+        all.add(reader.a(aType, MmaOp.Packing.of(aType, 0), 16, depth, fragment));
+      } else {
+        MatrixDescriptor a = MatrixDescriptor.decode(frame.registers[aDescriptor + lane]);
+        all.add(
+            FragmentReader.shared(
+                "A", aType, warp.block.shared(), a, aKMajor, 16 * part, 16, depth));
+      }
+      MatrixDescriptor b = MatrixDescriptor.decode(frame.registers[bDescriptor + lane]);
+      all.add(
+          FragmentReader.shared("B", bType, warp.block.shared(), b, bKMajor, 0, columns, depth));
+    } catch (IllegalArgumentException e) {
+      // Descriptors that have not been computed yet.
+      all.clear();
+    }
+    all.add(reader.accumulator("C", sumType, d, columns));
+    all.add(reader.accumulator("D", sumType, d, columns));
+    return all;
   }
 
   private static MatrixDescriptor descriptor(Warp warp, Frame frame, int register, String name) {
